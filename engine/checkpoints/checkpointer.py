@@ -1,0 +1,158 @@
+"""The facade of durable threads: each method binds one verb to one transaction (design rule 2)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
+
+from engine.checkpoints import claims, commits, deletion, effects, events, history, waiting
+from engine.checkpoints.drafts import Drafts
+from engine.checkpoints.plain_commit import is_plain, plain_commit
+from engine.checkpoints.records import Undecodable, undecodable
+from engine.checkpoints.refusals import RefusalThrottle, record_refusal
+from engine.database.columns import check_id
+from engine.errors import EngineError, StaleClaim, StoreFailure
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+    from datetime import timedelta
+
+    from sqlalchemy import Connection
+
+    from engine.checkpoints.model import (
+        Checkpoint,
+        ClaimRequest,
+        Commit,
+        EffectRecord,
+        EventRecord,
+        Fence,
+        RunClaim,
+        StoredCheckpoint,
+    )
+    from engine.database.transaction import Transactions
+
+    P = ParamSpec("P")
+    T = TypeVar("T")
+
+UNIQUE_VIOLATION = "23505"
+
+
+class Checkpointer:
+    """Durable threads of one store. Safe to share between threads; every call is one transaction."""
+
+    def __init__(self, transactions: Transactions, store: str, *, wakeups: bool = True) -> None:
+        self._tx = transactions
+        self._store = store
+        self._wakeups = wakeups
+        self._throttle = RefusalThrottle()
+
+    def claim(self, thread_id: str, request: ClaimRequest) -> RunClaim:
+        """Take the thread, or raise ThreadBusy while a live claim stands."""
+        return self._tx.write("claim", claims.claim, thread_id, request)
+
+    def renew(self, thread_id: str, token: int, ttl: timedelta) -> RunClaim:
+        """Move the lease's end to `ttl` from now; StaleClaim once another token is stored."""
+        return self._fenced("renew", claims.renew, thread_id, token, ttl)
+
+    def release(self, thread_id: str, token: int) -> None:
+        """Give the claim back; a token that is not current changes nothing."""
+        self._tx.write("release", claims.release, thread_id, token)
+
+    def commit(self, thread_id: str, commit: Commit) -> list[EventRecord]:
+        """Write everything of `commit` or nothing; answer its events with their numbers."""
+        check_id("thread_id", thread_id)
+        drafts = Drafts.of(commit)
+        if self._tx.backend.capabilities.one_statement_commit and is_plain(commit):
+            first = self._plain(thread_id, commit, drafts)
+            if first is not None:
+                return drafts.records(commit, thread_id, first)
+        return self._fenced("commit", commits.commit_drafts, thread_id, commit, drafts)
+
+    def latest(self, thread_id: str) -> StoredCheckpoint | None:
+        """The newest checkpoint with the writes pending on it, from one snapshot; None without one."""
+        return self._decoded("latest", history.latest, thread_id)
+
+    def checkpoint(self, thread_id: str, checkpoint_id: str) -> Checkpoint | None:
+        """One checkpoint by id, or None."""
+        return self._decoded("checkpoint", history.checkpoint, thread_id, checkpoint_id)
+
+    def history(self, thread_id: str, *, before: str | None = None, limit: int = 100) -> list[Checkpoint]:
+        """At most `limit` checkpoints, newest first, strictly older than `before`."""
+        try:
+            return self._tx.read("history", history.history, thread_id, before, limit)
+        except Undecodable as error:
+            raise undecodable("history", error, self._store) from error
+
+    def events_after(
+        self, thread_id: str, after_seq: int, limit: int, *, cancel: threading.Event | None = None
+    ) -> list[EventRecord]:
+        """At most `limit` events numbered above `after_seq`."""
+        try:
+            return self._tx.read_until("events_after", cancel, events.events_after, thread_id, after_seq, limit)
+        except Undecodable as error:
+            raise undecodable("events_after", error, self._store) from error
+
+    def await_events_after(
+        self,
+        thread_id: str,
+        after_seq: int,
+        limit: int,
+        timeout: timedelta,
+        cancel: threading.Event | None = None,
+    ) -> list[EventRecord]:
+        """`events_after`, waiting up to `timeout` for a commit where it would answer nothing."""
+        raise NotImplementedError
+
+    def compact_events(self, thread_id: str, before_seq: int) -> None:
+        """Raise the replay floor to `before_seq` at most and drop what lies below it, in bounded steps."""
+        while not self._tx.write("compact_events", events.compact_events, thread_id, before_seq):
+            pass
+
+    def delete_thread(self, thread_id: str, token: int, fence: Fence | None = None) -> None:
+        """Remove the claimed thread, leaving a tombstone where it numbered an event; a long log goes in bounded steps."""
+        while not self._fenced("delete_thread", deletion.delete_thread, thread_id, token, fence):
+            pass
+
+    def effect(self, thread_id: str, key: str) -> EffectRecord | None:
+        """What the thread recorded under `key`, or None."""
+        return self._decoded("effect", effects.effect, thread_id, key)
+
+    def _plain(self, thread_id: str, commit: Commit, drafts: Drafts) -> int | None:
+        backend = self._tx.backend
+
+        def verb(connection: Connection) -> int | None:
+            return plain_commit(connection, thread_id, commit, drafts, backend.now())
+
+        try:
+            return self._tx.single_write("commit", verb)
+        except StoreFailure as failed:
+            # A checkpoint id used before: the statement changed nothing, and the ordinary form names the reason.
+            if failed.sqlstate != UNIQUE_VIOLATION:
+                raise
+            return None
+
+    def _decoded(
+        self, name: str, verb: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        try:
+            return self._tx.single(name, verb, *args, **options)
+        except Undecodable as error:
+            raise undecodable(name, error, self._store) from error
+
+    def _fenced(
+        self, name: str, verb: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        try:
+            return self._tx.write(name, verb, *args, **options)
+        except StaleClaim as refused:
+            self._observe(refused, name)
+            raise
+
+    def _observe(self, refused: StaleClaim, verb: str) -> None:
+        if not self._throttle.due(refused.thread_id):
+            return
+        try:
+            self._tx.write("refusal", record_refusal, refused.thread_id, refused.token, verb)
+        except EngineError:
+            # The count is for the operator's eyes; the refusal itself is what the caller must learn.
+            return

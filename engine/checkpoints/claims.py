@@ -1,0 +1,167 @@
+"""Claims: a lease on a thread with a fencing token (checkpoints.md 2.1 to 2.3).
+
+The thread's row is locked first and the clock is read after the lock; a zero-row UPDATE is the refusal.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import bindparam, delete, exists, null, or_, select, update
+from sqlalchemy.dialects import postgresql, sqlite
+
+from engine.checkpoints.model import BusyHolder, ClaimRequest, HolderKind, RunClaim, check_ttl
+from engine.checkpoints.tables import child_place, effect, thread, thread_metadata
+from engine.clock import from_ns, span_ns
+from engine.database.backend import backend_of
+from engine.database.columns import check_id
+from engine.database.constructs import Counter, Next, Now
+from engine.database.statement import Statement
+from engine.errors import StaleClaim, StoreFailure, ThreadBusy
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from sqlalchemy import Connection
+
+MAX_REPEATS = 5  # of insert-then-lock, when another release drops the row in between (ruling 6)
+
+_ID = bindparam("id")
+_TOKEN = bindparam("token")
+_TTL = bindparam("ttl", type_=thread.c.claim_expires_at.type)
+
+
+class _BareRow:
+    """INSERT of a row that holds nothing yet, unless there is one; each dialect spells it its own way."""
+
+    def __init__(self) -> None:
+        values = {"thread_id": _ID}
+        self._forms = {
+            "postgresql": Statement(postgresql.insert(thread).values(**values).on_conflict_do_nothing()),
+            "sqlite": Statement(sqlite.insert(thread).values(**values).on_conflict_do_nothing()),
+        }
+
+    def ensure(self, connection: Connection, thread_id: str) -> None:
+        self._forms[connection.dialect.name].count(connection, id=thread_id)
+
+
+BARE_ROW = _BareRow()
+LOCK = Statement(select(thread).where(thread.c.thread_id == _ID).with_for_update())
+_CURRENT = Statement(select(thread.c.claim_token).where(thread.c.thread_id == _ID))
+_SHARE = Statement(
+    select(thread.c.claim_token).where(thread.c.thread_id == _ID).with_for_update(read=True)
+)
+_GRANT = Statement(
+    update(thread)
+    .where(thread.c.thread_id == _ID)
+    .where(or_(thread.c.claim_token.is_(None), thread.c.claim_expires_at <= Now()))
+    .values(
+        claim_token=Next(Counter.TOKEN),
+        claim_holder=bindparam("holder"),
+        claim_tenant=bindparam("tenant"),
+        claim_tenant_recorded=True,
+        claim_granted_at=Now(),
+        claim_renewed_at=Now(),
+        claim_renewals=0,
+        claim_expires_at=Now() + _TTL,
+    )
+    .returning(thread.c.claim_token, thread.c.claim_expires_at)
+)
+_RENEW = Statement(
+    update(thread)
+    .where(thread.c.thread_id == _ID, thread.c.claim_token == _TOKEN)
+    .values(
+        claim_renewed_at=Now(),
+        claim_renewals=thread.c.claim_renewals + 1,
+        claim_expires_at=Now() + _TTL,
+    )
+    .returning(thread.c.claim_holder, thread.c.claim_token, thread.c.claim_expires_at)
+)
+_UNCLAIMED: dict[str, Any] = {
+    "claim_token": null(),
+    "claim_holder": null(),
+    "claim_tenant": null(),
+    "claim_tenant_recorded": False,
+    "claim_granted_at": null(),
+    "claim_renewed_at": null(),
+    "claim_renewals": null(),
+    "claim_expires_at": null(),
+}
+_RELEASE = Statement(
+    update(thread).where(thread.c.thread_id == _ID, thread.c.claim_token == _TOKEN).values(**_UNCLAIMED)
+)
+# Nothing of the id is stored: no checkpoint, number, effect, metadata, tombstone or child place (ruling 75).
+HOLDS_NOTHING = (
+    thread.c.claim_token.is_(None)
+    & thread.c.latest_id.is_(None)
+    & thread.c.first_seq.is_(None)
+    & thread.c.tomb_first.is_(None)
+    & ~exists().where(effect.c.thread_id == thread.c.thread_id)
+    & ~exists().where(thread_metadata.c.thread_id == thread.c.thread_id)
+    & ~exists().where(child_place.c.child_id == thread.c.thread_id)
+)
+_DROP_EMPTY = Statement(delete(thread).where(thread.c.thread_id == _ID, HOLDS_NOTHING))
+
+
+def claim(connection: Connection, thread_id: str, request: ClaimRequest) -> RunClaim:
+    """Take the thread for `request.ttl`, or raise ThreadBusy while a live claim stands (checkpoints.md 2.1)."""
+    check_id("thread_id", thread_id)
+    before = _locked(connection, thread_id)
+    granted = _GRANT.one(
+        connection, id=thread_id, holder=request.holder, tenant=request.tenant, ttl=span_ns(request.ttl)
+    )
+    if granted is None:
+        raise ThreadBusy(thread_id, before.latest_id, _holder(before, request.tenant))
+    backend_of(connection).advance(connection, Counter.TOKEN)
+    lapsed = before.claim_holder if _same_tenant(before, request.tenant) else None
+    return RunClaim(thread_id, request.holder, granted.claim_token, from_ns(granted.claim_expires_at), lapsed)
+
+
+def _locked(connection: Connection, thread_id: str) -> Any:
+    for _ in range(MAX_REPEATS):
+        BARE_ROW.ensure(connection, thread_id)
+        row = LOCK.one(connection, id=thread_id)
+        if row is not None:
+            return row
+    raise StoreFailure("claim", f"the row of {thread_id!r} vanished {MAX_REPEATS} times in a row; try again")
+
+
+def _same_tenant(row: Any, tenant: str | None) -> bool:
+    return bool(row.claim_tenant_recorded) and row.claim_tenant == tenant
+
+
+def _holder(row: Any, tenant: str | None) -> BusyHolder:
+    if _same_tenant(row, tenant):
+        return BusyHolder(HolderKind.RUN, row.claim_holder)
+    return BusyHolder(HolderKind.UNNAMED)
+
+
+def renew(connection: Connection, thread_id: str, token: int, ttl: timedelta) -> RunClaim:
+    """Move the lease's end to `ttl` from now, later or earlier; StaleClaim once another token is stored (2.2)."""
+    check_id("thread_id", thread_id)
+    check_ttl(ttl)
+    row = _RENEW.one(connection, id=thread_id, token=token, ttl=span_ns(ttl))
+    if row is None:
+        raise StaleClaim(thread_id, token, current_token(connection, thread_id))
+    return RunClaim(thread_id, row.claim_holder, row.claim_token, from_ns(row.claim_expires_at))
+
+
+def release(connection: Connection, thread_id: str, token: int) -> None:
+    """Give the claim back; any other token changes nothing and is no error (2.3)."""
+    check_id("thread_id", thread_id)
+    if _RELEASE.count(connection, id=thread_id, token=token):
+        _DROP_EMPTY.count(connection, id=thread_id)
+
+
+def current_token(connection: Connection, thread_id: str) -> int | None:
+    """The token now stored for the thread, or None."""
+    row = _CURRENT.one(connection, id=thread_id)
+    return None if row is None else row.claim_token
+
+
+def hold_current(connection: Connection, thread_id: str, token: int) -> None:
+    """Lock a fence's row in share mode for this transaction; StaleClaim unless `token` is the one stored (2.4, check 2)."""
+    row = _SHARE.one(connection, id=thread_id)
+    current = None if row is None else row.claim_token
+    if current != token:
+        raise StaleClaim(thread_id, token, current)

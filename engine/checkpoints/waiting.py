@@ -1,0 +1,1 @@
+"""Waiting for events (checkpoints.md 2.9)."""

@@ -1,0 +1,1 @@
+"""All that knows a dialect: back ends, transactions, compiled statements, wake-ups and migrations."""

@@ -1,0 +1,79 @@
+"""Column types and the JSON text of bodies (rulings 11 and 12, schema.md)."""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Final
+
+from sqlalchemy import BigInteger, Column, MetaData, Text
+from sqlalchemy.types import TypeEngine
+
+from engine.errors import ValidationError
+
+METADATA: Final = MetaData()
+MAX_ID_BYTES: Final = 512
+
+# Code-point order on both back ends, so that keyset pages agree with Python's own comparison of strings.
+Identifier: Final[TypeEngine[str]] = Text().with_variant(Text(collation="C"), "postgresql")
+# Instants are nanoseconds since 1970, by the store's clock unless the column's name says otherwise.
+Instant: Final[TypeEngine[int]] = BigInteger()
+Counter: Final[TypeEngine[int]] = BigInteger()
+# Text, not jsonb: what was written is what is read, number for number.
+Json: Final[TypeEngine[str]] = Text()
+
+
+def identifier(name: str, **options: Any) -> Column[str]:
+    """An opaque id, a state word or a name."""
+    return Column(name, Identifier, **options)
+
+
+def instant(name: str, **options: Any) -> Column[int]:
+    """Nanoseconds since 1970."""
+    return Column(name, Instant, **options)
+
+
+def counter(name: str, **options: Any) -> Column[int]:
+    """A whole number of 64 bits."""
+    return Column(name, Counter, **options)
+
+
+def body(name: str, **options: Any) -> Column[str]:
+    """ASCII JSON text."""
+    return Column(name, Json, **options)
+
+
+def dump(field: str, value: object) -> str:
+    """The ASCII JSON text of a value; ValidationError for what JSON cannot hold (NaN, lone surrogates in keys, bytes)."""
+    try:
+        return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=_mapping)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValidationError(field, (f"is not plain JSON data: {error}",)) from error
+
+
+def _mapping(value: object) -> object:
+    if hasattr(value, "keys") and hasattr(value, "__getitem__"):
+        return {key: value[key] for key in value.keys()}
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def check_id(field: str, value: str) -> str:
+    """The id itself, or ValidationError: valid Unicode, no U+0000, at most 512 bytes of UTF-8 (ruling 12)."""
+    if not isinstance(value, str):
+        raise ValidationError(field, (f"must be a string, not {type(value).__name__}",))
+    if value.isascii():
+        size = len(value)
+    else:
+        try:
+            size = len(value.encode())
+        except UnicodeEncodeError as error:
+            raise ValidationError(field, ("holds a lone surrogate; use valid Unicode",)) from error
+    if size > MAX_ID_BYTES:
+        raise ValidationError(field, (f"is {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed",))
+    if "\0" in value:
+        raise ValidationError(field, ("holds U+0000; remove it",))
+    return value
+
+
+def check_optional_id(field: str, value: str | None) -> str | None:
+    """`check_id` where None is allowed."""
+    return None if value is None else check_id(field, value)

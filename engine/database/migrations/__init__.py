@@ -1,0 +1,69 @@
+"""Schema versions, brought up to date in process (ruling 11).
+
+A revision's id is the whole number that `meta.schema_version` holds after it. An up-to-date store costs one SELECT and
+imports no alembic. An upgrade is one transaction, so that of two processes opening a new store one waits for the other.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlalchemy import inspect, text
+
+from engine.errors import SchemaMismatch
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+SCHEMA_VERSION = 1
+_FOLDER = Path(__file__).parent
+# The second key keeps it apart from every other advisory lock of the project.
+_LOCK = text("SELECT pg_advisory_xact_lock(1212369485, 1)")
+
+
+def version_of(connection: Connection) -> int:
+    """The store's schema version; 0 for an empty database."""
+    if not inspect(connection).has_table("meta"):
+        return 0
+    found = connection.execute(text("SELECT schema_version FROM meta")).scalar_one_or_none()
+    return 0 if found is None else int(found)
+
+
+def check_version(connection: Connection) -> None:
+    """SchemaMismatch unless the store is exactly at this build's version."""
+    found = version_of(connection)
+    if found != SCHEMA_VERSION:
+        raise SchemaMismatch(found, SCHEMA_VERSION)
+
+
+def upgrade(connection: Connection) -> int:
+    """Bring the store to this build's version inside the caller's transaction; answer the version it had before."""
+    if connection.dialect.name == "postgresql":
+        connection.execute(_LOCK)
+    found = version_of(connection)
+    if found > SCHEMA_VERSION:
+        raise SchemaMismatch(found, SCHEMA_VERSION)
+    if found < SCHEMA_VERSION:
+        _run_steps(connection)
+        connection.execute(text("UPDATE meta SET schema_version = :version"), {"version": SCHEMA_VERSION})
+    return found
+
+
+def _run_steps(connection: Connection) -> None:
+    from alembic.config import Config
+    from alembic.runtime.environment import EnvironmentContext
+    from alembic.script import ScriptDirectory
+
+    config = Config()
+    config.set_main_option("script_location", str(_FOLDER))
+    config.set_main_option("path_separator", "os")
+    script = ScriptDirectory.from_config(config)
+    target = str(SCHEMA_VERSION)
+
+    def steps(revision: object, _context: object) -> object:
+        return script._upgrade_revs(target, revision)  # type: ignore[arg-type]  # noqa: SLF001
+
+    with EnvironmentContext(config, script, fn=steps, destination_rev=target) as environment:
+        environment.configure(connection=connection, transactional_ddl=False, version_table="schema_revision")
+        environment.run_migrations()

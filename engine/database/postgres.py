@@ -1,0 +1,158 @@
+"""PostgreSQL 14 or newer through psycopg 3: READ COMMITTED, row locks, the server's clock after the lock (design rule 5)."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack, contextmanager
+from typing import TYPE_CHECKING, Any
+
+import psycopg
+from psycopg import errors as pg
+from sqlalchemy import Engine, create_engine, event, text
+from sqlalchemy.engine import make_url
+
+from engine.clock import to_ns
+from engine.database.backend import BACKEND_OPTION, MODE_OPTION, Capabilities, Fault, Limits, Mode
+from engine.database.cancel import CancelWatch
+from engine.database.hints import publish_on_return
+from engine.database.notify import NotifiedSignals
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import timedelta
+
+    from sqlalchemy import Connection
+
+    from engine.clock import Clock
+    from engine.database.constructs import Counter
+
+CONNECT_TIMEOUT = 10  # seconds
+CANCEL_TIMEOUT = 5.0  # seconds for a cancel request to be taken
+# Two keys, so that a parent's lock never meets the one of the migrations.
+_CHILDREN = text("SELECT pg_advisory_xact_lock(1212369484, hashtext(:parent))")
+_TIMEOUT = "holdwatch_timeout"
+
+
+class PostgresBackend:
+    """A pool of connections in the driver's autocommit mode; BEGIN is sent by our own hook, with the call's bounds."""
+
+    capabilities = Capabilities(name="postgresql", server_clock=True, one_statement_commit=True)
+    driver_error: type[Exception] = psycopg.Error
+
+    def __init__(
+        self, url: str, clock: Clock | None, *, read_only: bool, pool_size: int, application_name: str
+    ) -> None:
+        self._clock = clock
+        self._read_only = read_only
+        self._pooler, self._conninfo = split_pooler(url)
+        self._application = application_name
+        self.engine = self._engine(pool_size)
+        self._modes = {mode: self.engine.execution_options(**{MODE_OPTION: mode}) for mode in Mode}
+        self._cancels = CancelWatch()
+        self.signals = NotifiedSignals(self.connect, listen=not self._pooler)
+        event.listen(self.engine, "begin", self._begin)
+        publish_on_return(self.engine, self.signals)
+
+    def _engine(self, pool_size: int) -> Engine:
+        engine = create_engine(
+            "postgresql+psycopg://",
+            creator=self.connect,
+            isolation_level="AUTOCOMMIT",
+            pool_size=pool_size,
+            max_overflow=pool_size,
+            pool_use_lifo=True,
+        )
+        return engine.execution_options(**{BACKEND_OPTION: self, MODE_OPTION: Mode.WRITE})
+
+    def connect(self) -> psycopg.Connection[Any]:
+        """A connection of its own, outside the pool's count."""
+        options: dict[str, Any] = {"application_name": self._application}
+        if not self._pooler:
+            options["options"] = f"-c default_transaction_read_only={'on' if self._read_only else 'off'}"
+        return psycopg.connect(
+            self._conninfo,
+            autocommit=True,
+            connect_timeout=CONNECT_TIMEOUT,
+            prepare_threshold=None if self._pooler else 0,
+            **options,
+        )
+
+    def now(self) -> int | None:
+        """Nanoseconds by the injected clock; None: the server's decides."""
+        return None if self._clock is None else to_ns(self._clock.now())
+
+    @contextmanager
+    def session(self, mode: Mode, limits: Limits) -> Iterator[Connection]:
+        """A pooled connection; a deadline needs a transaction to be set in."""
+        if mode is Mode.SINGLE and (limits.timeout is not None or self._pooler):
+            mode = Mode.READ
+        with ExitStack() as stack:
+            connection = stack.enter_context(self._modes[mode].connect())
+            if limits.timeout is not None:
+                connection.info[_TIMEOUT] = max(1, int(limits.timeout.total_seconds() * 1000))
+                stack.callback(_forget_timeout, connection)
+            if limits.cancel is not None:
+                stack.enter_context(self._cancels.watching(limits.cancel, _canceller(connection)))
+            yield connection
+
+    def _begin(self, connection: Connection) -> None:
+        reading = self._read_only or connection.get_execution_options()[MODE_OPTION] is Mode.READ
+        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED {'READ ONLY' if reading else 'READ WRITE'}"
+        timeout = connection.info.get(_TIMEOUT)
+        if timeout is not None:
+            begin = f"{begin}; SET LOCAL statement_timeout = {timeout}"
+        driver: Any = connection.connection.driver_connection
+        driver.execute(begin, prepare=False)
+
+    def advance(self, connection: Connection, counter: Counter) -> None:
+        """Nothing: a sequence counts itself."""
+
+    def lock_children(self, connection: Connection, parent: str) -> None:
+        """An advisory lock to the end of the transaction; the parent's row stays free for others (ruling 7)."""
+        connection.execute(_CHILDREN, {"parent": parent})
+
+    def classify(self, error: BaseException) -> Fault:
+        """By SQLSTATE, and by what a broken connection raises."""
+        if isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected)):
+            return Fault.CONFLICT
+        if isinstance(error, pg.QueryCanceled):
+            return Fault.CANCELLED
+        if isinstance(error, pg.LockNotAvailable):
+            return Fault.BUSY
+        if isinstance(error, pg.ReadOnlySqlTransaction):
+            return Fault.READ_ONLY
+        if isinstance(error, psycopg.OperationalError) and _is_lost(error):
+            return Fault.LOST
+        return Fault.OTHER
+
+    def close(self) -> None:
+        """Close the signals and every pooled connection."""
+        self.signals.close()
+        self.engine.dispose()
+
+
+def _is_lost(error: psycopg.OperationalError) -> bool:
+    # No SQLSTATE: libpq itself failed. 57P01 to 57P03: the server ends or is not up; class 08: the connection.
+    state = error.sqlstate
+    return state is None or state.startswith("08") or state in {"57P01", "57P02", "57P03"}
+
+
+def _forget_timeout(connection: Connection) -> None:
+    if not connection.invalidated:
+        connection.info.pop(_TIMEOUT, None)
+
+
+def _canceller(connection: Connection) -> Any:
+    driver: Any = connection.connection.driver_connection
+
+    def cancel() -> None:
+        driver.cancel_safe(timeout=CANCEL_TIMEOUT)
+
+    return cancel
+
+
+def split_pooler(url: str) -> tuple[bool, str]:
+    """Whether `pooler=transaction` was asked for, and the libpq URL without it and without a driver's name."""
+    parsed = make_url(url)
+    pooler = parsed.query.get("pooler") == "transaction"
+    plain = parsed.difference_update_query(["pooler"]).set(drivername="postgresql")
+    return pooler, plain.render_as_string(hide_password=False)

@@ -1,0 +1,169 @@
+"""SQLite: one writer lock per process and file, then BEGIN IMMEDIATE; WAL; full sync (design rule 5, rulings 9 and 10)."""
+
+from __future__ import annotations
+
+import sqlite3
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event, text
+
+from engine.database.backend import BACKEND_OPTION, MODE_OPTION, Capabilities, Fault, Limits, Mode
+from engine.database.cancel import expired
+from engine.database.constructs import Counter
+from engine.database.hints import publish_on_return
+from engine.database.wakeups import LocalSignals, PolledSignals
+from engine.database.writer import WriterConnection, writer_lock
+from engine.clock import to_ns
+from engine.errors import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from datetime import timedelta
+
+    from sqlalchemy import Connection
+
+    from engine.clock import Clock
+
+PROGRESS_STEPS = 1000  # virtual machine steps between two looks at the deadline (ruling 9)
+MAX_BUSY_MS = 2**31 - 1
+_ADVANCE = {
+    Counter.TOKEN: text("UPDATE meta SET last_token = last_token + 1"),
+    Counter.CHILD: text("UPDATE meta SET last_child = last_child + 1"),
+}
+_FAULTS = {
+    sqlite3.SQLITE_BUSY: Fault.BUSY,
+    sqlite3.SQLITE_LOCKED: Fault.BUSY,
+    sqlite3.SQLITE_INTERRUPT: Fault.CANCELLED,
+    sqlite3.SQLITE_READONLY: Fault.READ_ONLY,
+}
+
+
+class SqliteBackend:
+    """A file, or with path None one shared connection in memory."""
+
+    capabilities = Capabilities(name="sqlite", server_clock=False, one_statement_commit=False)
+    driver_error: type[Exception] = sqlite3.Error
+
+    def __init__(
+        self, path: str | None, clock: Clock, *, busy_timeout: timedelta, read_only: bool, pool_size: int
+    ) -> None:
+        self.path = path
+        self._clock = clock
+        self._read_only = read_only
+        self._busy = check_busy_timeout(busy_timeout)
+        self._lock = writer_lock(path)
+        self.engine = self._engine(pool_size)
+        self._modes = {mode: self._view(mode) for mode in Mode}
+        self.signals = LocalSignals() if path is None else PolledSignals(self._poll_connection)
+        event.listen(self.engine, "begin", self._begin)
+        publish_on_return(self.engine, self.signals)
+
+    def _engine(self, pool_size: int) -> Engine:
+        # No reset on return: each transaction is ended by its owner, and in memory the next one may already have begun.
+        options: dict[str, Any] = {"poolclass": StaticPool}
+        if self.path is not None:
+            options = {"poolclass": QueuePool, "pool_size": pool_size, "max_overflow": pool_size, "pool_use_lifo": True}
+        engine = create_engine("sqlite://", creator=self._connect, pool_reset_on_return=None, **options)
+        return engine.execution_options(**{BACKEND_OPTION: self, MODE_OPTION: Mode.WRITE})
+
+    def _view(self, mode: Mode) -> Engine:
+        # In memory every use takes its turn, so there a single statement needs a transaction as well.
+        kept = Mode.READ if mode is Mode.SINGLE and self.path is None else mode
+        return self.engine.execution_options(**{MODE_OPTION: kept})
+
+    def _connect(self) -> WriterConnection:
+        target, uri = self._target()
+        connection = sqlite3.connect(
+            target,
+            uri=uri,
+            timeout=self._busy,
+            isolation_level=None,
+            check_same_thread=False,
+            factory=WriterConnection,
+            cached_statements=256,
+        )
+        try:
+            connection.lock, connection.busy = self._lock, self._busy
+            self._prepare(connection)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def _target(self) -> tuple[str, bool]:
+        if self.path is None:
+            return ":memory:", False
+        if self._read_only:
+            return f"{Path(self.path).absolute().as_uri()}?mode=ro", True
+        return self.path, False
+
+    def _prepare(self, connection: WriterConnection) -> None:
+        if self._read_only:
+            connection.execute("PRAGMA query_only = ON")
+        elif self.path is not None:
+            connection.switch_to_wal()
+            connection.execute("PRAGMA synchronous = FULL")
+
+    def _poll_connection(self) -> sqlite3.Connection:
+        return self._connect()
+
+    def now(self) -> int | None:
+        """Nanoseconds by the injected clock or the process's."""
+        return to_ns(self._clock.now())
+
+    @contextmanager
+    def session(self, mode: Mode, limits: Limits) -> Iterator[Connection]:
+        """A pooled connection, or in memory the only one."""
+        with self._modes[mode].connect() as connection, self._bounded(connection, limits):
+            yield connection
+
+    @contextmanager
+    def _bounded(self, connection: Connection, limits: Limits) -> Iterator[None]:
+        if not limits.any:
+            yield
+            return
+        driver: Any = connection.connection.driver_connection
+        driver.set_progress_handler(expired(limits), PROGRESS_STEPS)
+        driver.cancel = limits.cancel
+        try:
+            yield
+        finally:
+            driver.cancel = None
+            driver.set_progress_handler(None, PROGRESS_STEPS)
+
+    def _begin(self, connection: Connection) -> None:
+        driver: Any = connection.connection.driver_connection
+        reading = connection.get_execution_options()[MODE_OPTION] is Mode.READ or self._read_only
+        if reading and self.path is not None:
+            driver.execute("BEGIN")
+        else:
+            driver.begin_immediate()
+
+    def advance(self, connection: Connection, counter: Counter) -> None:
+        """Count the number that `Next` read from meta."""
+        connection.execute(_ADVANCE[counter])
+
+    def lock_children(self, connection: Connection, parent: str) -> None:
+        """Nothing: there is one writer."""
+
+    def classify(self, error: BaseException) -> Fault:
+        """By the primary result code."""
+        code = getattr(error, "sqlite_errorcode", None)
+        if code is not None:
+            return _FAULTS.get(code & 0xFF, Fault.OTHER)
+        return Fault.BUSY if "busy" in str(error) else Fault.OTHER
+
+    def close(self) -> None:
+        """Close the signals and every pooled connection."""
+        self.signals.close()
+        self.engine.dispose()
+
+
+def check_busy_timeout(busy_timeout: timedelta) -> float:
+    """Seconds, or ValidationError outside 1 ms to 2^31 - 1 ms."""
+    milliseconds = busy_timeout.total_seconds() * 1000
+    if not 0 < milliseconds <= MAX_BUSY_MS:
+        raise ValidationError("busy_timeout", (f"must be above zero and at most {MAX_BUSY_MS} ms",))
+    return busy_timeout.total_seconds()

@@ -1,0 +1,181 @@
+"""The only place that opens a transaction: deadline, retry, error translation, commit-unknown (design rules 2 and 8, ruling 3)."""
+
+from __future__ import annotations
+
+import random
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+import sqlalchemy.exc
+
+from engine.database.backend import Fault, Limits, Mode
+from engine.errors import (
+    CommitUnknown,
+    EngineError,
+    ReadOnlyStore,
+    StoreClosed,
+    StoreFailure,
+    WaitCancelled,
+)
+
+if TYPE_CHECKING:
+    import threading
+    from collections.abc import Callable
+    from datetime import timedelta
+
+    from sqlalchemy import Connection
+
+    from engine.database.backend import Backend
+
+    P = ParamSpec("P")
+    T = TypeVar("T")
+    Verb = Callable[Concatenate[Connection, P], T]
+
+ATTEMPTS = 5  # of a whole transaction, on conflicts and on connections lost before COMMIT was sent
+BACKOFF = 0.02  # seconds before the second attempt, doubled after each, with jitter
+_ADVICE = {
+    Fault.BUSY: "another writer held the lock for the whole busy timeout; try again, or raise busy_timeout",
+    Fault.CANCELLED: "the statement ran past its time limit; narrow the request or raise statement_timeout",
+    Fault.CONFLICT: "other transactions kept getting in the way; try again",
+    Fault.LOST: "the database cannot be reached; check that it is up and try again",
+}
+
+
+@dataclass(slots=True)
+class _Progress:
+    """How far one attempt got: what a lost connection means depends on it."""
+
+    sent: bool = False
+
+
+class Transactions:
+    """Binds verbs to a back end: one call, one transaction, one outcome."""
+
+    def __init__(
+        self, backend: Backend, *, read_only: bool = False, timeout: timedelta | None = None, secret: str = ""
+    ) -> None:
+        self.backend = backend
+        self.read_only = read_only
+        self._limits = Limits(timeout)
+        self._secret = secret
+        self.closed = False
+
+    def read(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Run a verb in one read-only snapshot-free transaction."""
+        return self._attempts(name, Mode.READ, self._limits, verb, args, options)
+
+    def read_until(
+        self, name: str, cancel: threading.Event | None, verb: Verb[P, T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """`read` that the caller's event ends, also inside the driver (ruling 22)."""
+        return self._attempts(name, Mode.READ, Limits(self._limits.timeout, cancel), verb, args, options)
+
+    def single(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Run a verb that is one reading statement, without a transaction around it where no deadline asks for one."""
+        return self._attempts(name, Mode.SINGLE, self._limits, verb, args, options)
+
+    def write(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Run a verb in one writing transaction and commit it."""
+        self._writable(name)
+        return self._attempts(name, Mode.WRITE, self._limits, verb, args, options)
+
+    def single_write(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Run a verb that is one writing statement and commits by itself; a lost connection is CommitUnknown."""
+        self._writable(name)
+        mode = Mode.WRITE if self._limits.any else Mode.SINGLE
+        return self._attempts(name, mode, self._limits, verb, args, options, _Progress(sent=mode is Mode.SINGLE))
+
+    def write_until(
+        self, name: str, cancel: threading.Event | None, verb: Verb[P, T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """`write` that the caller's event ends while it waits for its lock."""
+        self._writable(name)
+        return self._attempts(name, Mode.WRITE, Limits(self._limits.timeout, cancel), verb, args, options)
+
+    def check_open(self, name: str) -> None:
+        """StoreClosed once the store was closed."""
+        if self.closed:
+            raise StoreClosed(name)
+
+    def _writable(self, name: str) -> None:
+        self.check_open(name)
+        if self.read_only:
+            raise ReadOnlyStore(name)
+
+    def _attempts(
+        self,
+        name: str,
+        mode: Mode,
+        limits: Limits,
+        verb: Callable[..., T],
+        args: tuple[Any, ...],
+        options: dict[str, Any],
+        progress: _Progress | None = None,
+    ) -> T:
+        self.check_open(name)
+        attempt = 1
+        while True:
+            stage = _Progress(progress.sent) if progress else _Progress()
+            try:
+                return self._once(mode, limits, stage, verb, args, options)
+            except EngineError:
+                raise
+            except Exception as error:
+                fault = self._fault(error)
+                if fault is None:
+                    raise
+                if not self._again(fault, stage, attempt):
+                    raise self._translate(name, fault, stage, limits, error) from error
+            time.sleep(BACKOFF * 2 ** (attempt - 1) * (0.5 + random.random()))  # noqa: S311
+            attempt += 1
+
+    def _once(
+        self, mode: Mode, limits: Limits, stage: _Progress, verb: Callable[..., T], args: Any, options: Any
+    ) -> T:
+        with self.backend.session(mode, limits) as connection:
+            try:
+                result = verb(connection, *args, **options)
+                if connection.in_transaction():
+                    stage.sent = mode is Mode.WRITE
+                    connection.commit()
+            except EngineError:
+                raise
+            except BaseException as error:
+                # A connection left in the middle of something is never used again; nor is one that was lost.
+                if not isinstance(error, Exception) or self._fault(error) is Fault.LOST:
+                    connection.invalidate()
+                raise
+            return result
+
+    def _fault(self, error: Exception) -> Fault | None:
+        """What a driver's error means; None when it is no driver's error but a defect to be seen as such."""
+        if isinstance(error, sqlalchemy.exc.TimeoutError):
+            return Fault.BUSY
+        cause = error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
+        if cause is None or not isinstance(cause, self.backend.driver_error):
+            return None
+        return self.backend.classify(cause)
+
+    def _again(self, fault: Fault, stage: _Progress, attempt: int) -> bool:
+        if attempt >= ATTEMPTS or self.closed:
+            return False
+        return fault is Fault.CONFLICT or (fault is Fault.LOST and not stage.sent)
+
+    def _translate(
+        self, name: str, fault: Fault, stage: _Progress, limits: Limits, error: Exception
+    ) -> EngineError:
+        if self.closed:
+            return StoreClosed(name)
+        if fault is Fault.LOST and stage.sent:
+            return CommitUnknown(name)
+        if fault is Fault.CANCELLED and limits.cancel is not None and limits.cancel.is_set():
+            return WaitCancelled(name)
+        cause = getattr(error, "orig", None) or error
+        state = getattr(cause, "sqlstate", None)
+        if fault is Fault.READ_ONLY:
+            return ReadOnlyStore(name, sqlstate=state)
+        said = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
+        said = said.replace(self._secret, "***") if self._secret else said
+        advice = _ADVICE.get(fault)
+        return StoreFailure(name, f"{said}; {advice}" if advice else said, sqlstate=state)

@@ -1,0 +1,144 @@
+"""Opening a store, and what hangs from it (api.md)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Self
+
+from engine.checkpoints.checkpointer import Checkpointer
+from engine.clock import SystemClock
+from engine.database.migrations import check_version, upgrade, version_of, SCHEMA_VERSION
+from engine.database.transaction import Transactions
+from engine.errors import StoreFailure, ValidationError
+
+if TYPE_CHECKING:
+    import threading
+    from types import TracebackType
+
+    from sqlalchemy import Engine
+
+    from engine.clock import Clock
+    from engine.database.backend import Backend
+
+DEFAULT_BUSY_TIMEOUT = timedelta(seconds=5)
+SQLITE = "sqlite:///"
+MEMORY = "memory:"
+POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
+
+
+class Store:
+    """An open store: a context manager that closes everything it opened. Safe to share between threads."""
+
+    def __init__(self, url: str, backend: Backend, clock: Clock, transactions: Transactions, *, wakeups: bool) -> None:
+        self.url = url
+        self.clock = clock
+        self._backend = backend
+        self._transactions = transactions
+        self._wakeups = wakeups
+
+    @cached_property
+    def checkpoints(self) -> Checkpointer:
+        """Durable threads."""
+        return Checkpointer(self._transactions, self.url, wakeups=self._wakeups)
+
+    @property
+    def engine(self) -> Engine:
+        """The SQLAlchemy engine, for verbs run inside a transaction of the caller's own."""
+        self._transactions.check_open("engine")
+        return self._backend.engine
+
+    def close(self) -> None:
+        """End every wait and give every connection back; later calls raise StoreClosed. Safe to call twice."""
+        self._transactions.closed = True
+        self._backend.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_store(
+    url: str,
+    *,
+    clock: Clock | None = None,
+    ensure_schema: bool = True,
+    read_only: bool = False,
+    pool_size: int = 5,
+    busy_timeout: timedelta = DEFAULT_BUSY_TIMEOUT,
+    statement_timeout: timedelta | None = None,
+    application_name: str = "holdwatch",
+    wakeups: bool = True,
+    cancel: threading.Event | None = None,
+) -> Store:
+    """Open `memory:`, `sqlite:///path` or `postgresql://…`; by default create or upgrade its tables.
+
+    `read_only` runs no DDL and refuses every write, in the database as well. `statement_timeout` bounds each
+    transaction's statements, `busy_timeout` the wait for SQLite's writer lock. Setting `cancel` ends the opening.
+    Raises StoreFailure, SchemaMismatch, WaitCancelled or ValidationError.
+    """
+    _check_options(url, read_only, pool_size, statement_timeout)
+    backend = _backend(url, clock, read_only, pool_size, busy_timeout, application_name)
+    secret = _password(url)
+    transactions = Transactions(backend, read_only=read_only, timeout=statement_timeout, secret=secret)
+    try:
+        _prepare(transactions, create=ensure_schema and not read_only, cancel=cancel)
+    except BaseException:
+        backend.close()
+        raise
+    return Store(_shown(url, secret), backend, clock or SystemClock(), transactions, wakeups=wakeups)
+
+
+def _prepare(transactions: Transactions, *, create: bool, cancel: threading.Event | None) -> None:
+    found = transactions.read_until("open_store", cancel, version_of)
+    if create and found != SCHEMA_VERSION:
+        transactions.write_until("open_store", cancel, upgrade)
+    else:
+        transactions.read_until("open_store", cancel, check_version)
+
+
+def _backend(
+    url: str, clock: Clock | None, read_only: bool, pool_size: int, busy: timedelta, application_name: str
+) -> Backend:
+    if url.startswith(POSTGRES):
+        from engine.database.postgres import PostgresBackend
+
+        return PostgresBackend(
+            url, clock, read_only=read_only, pool_size=pool_size, application_name=application_name
+        )
+    from engine.database.sqlite import SqliteBackend
+
+    path = None if url == MEMORY else url.removeprefix(SQLITE)
+    return SqliteBackend(
+        path, clock or SystemClock(), busy_timeout=busy, read_only=read_only, pool_size=pool_size
+    )
+
+
+def _check_options(url: str, read_only: bool, pool_size: int, timeout: timedelta | None) -> None:
+    problems = []
+    if url != MEMORY and not (url.startswith(SQLITE) and url != SQLITE) and not url.startswith(POSTGRES):
+        problems.append("is not memory:, sqlite:///path or postgresql://…")
+    if problems:
+        raise ValidationError("url", tuple(problems))
+    if url == MEMORY and read_only:
+        raise ValidationError("read_only", ("a store in memory starts empty, so there is nothing to read",))
+    if pool_size < 1:
+        raise ValidationError("pool_size", ("must be at least 1",))
+    if timeout is not None and timeout <= timedelta(0):
+        raise ValidationError("statement_timeout", ("must be above zero, or None",))
+
+
+def _password(url: str) -> str:
+    if not url.startswith(POSTGRES):
+        return ""
+    from sqlalchemy.engine import make_url
+
+    return str(make_url(url).password or "")
+
+
+def _shown(url: str, secret: str) -> str:
+    return url.replace(f":{secret}@", ":***@") if secret else url
