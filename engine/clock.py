@@ -1,4 +1,4 @@
-"""How a store reads "now" (checkpoints.md 2.13). Instants are whole nanoseconds since 1970 inside the engine."""
+"""How a store reads "now" (checkpoints.md 2.13). Inside the engine instants are nanoseconds since 1970."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class ManualClock:
 
 
 def to_ns(instant: datetime) -> int:
-    """Nanoseconds since 1970 by integer arithmetic; ValidationError for a naive instant or one outside 1678 to 2262 (ruling 12)."""
+    """Nanoseconds since 1970; ValidationError for a naive instant or one outside 1678 to 2262 (ruling 12)."""
     if instant.tzinfo is None:
         raise ValidationError("instant", ("must be timezone-aware; use datetime.now(UTC)",))
     if not EARLIEST <= instant <= LATEST:

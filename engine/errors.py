@@ -1,21 +1,23 @@
 """Every error the engine raises: one hierarchy, compared by its fields (api.md, `engine.errors`; ruling 47).
 
-Driver exceptions never leave `engine.database.transaction`: they arrive here as a `StoreFailure` or as one of the
-refusals below. Each message ends with what to do next.
+Driver exceptions never leave `engine.database.transaction`: they arrive here as a `StoreFailure` or as one of
+the refusals below. Each message ends with what to do next.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, dataclass_transform
 
 if TYPE_CHECKING:
     from engine.checkpoints.model import BusyHolder
 
+T = TypeVar("T")
+
 
 class EngineError(Exception):
-    """The base. `code` is a stable word for logs and scripts; `retryable` says whether the same call may succeed later."""
+    """The base. `code` is a stable word for logs and scripts; `retryable`: a later call may succeed."""
 
     code: ClassVar[str] = "engine"
     retryable: ClassVar[bool] = False
@@ -40,12 +42,15 @@ def _fields(error: EngineError) -> tuple[dataclasses.Field[Any], ...]:
     return dataclasses.fields(error) if dataclasses.is_dataclass(error) else ()
 
 
-record = dataclass(eq=True, unsafe_hash=True, repr=True)
+@dataclass_transform(field_specifiers=(dataclasses.field,))
+def record(kind: type[T]) -> type[T]:
+    """Make an error class a dataclass that is compared, hashed and shown by its fields."""
+    return dataclass(eq=True, unsafe_hash=True, repr=True)(kind)
 
 
 @record
 class ThreadBusy(EngineError):
-    """A live claim stands on the thread. `holder` names its run only to the same tenant (checkpoints.md 2.1)."""
+    """A live claim stands on the thread; `holder` names its run to its own tenant (checkpoints.md 2.1)."""
 
     code = "thread_busy"
     retryable = True
@@ -54,9 +59,15 @@ class ThreadBusy(EngineError):
     holder: BusyHolder
 
     def explain(self) -> str:
-        who = f"run {self.holder.run_id!r}" if self.holder.run_id is not None else "a holder that may not be named"
+        who = (
+            f"run {self.holder.run_id!r}"
+            if self.holder.run_id is not None
+            else "a holder that may not be named"
+        )
         at = f"at checkpoint {self.latest!r}" if self.latest is not None else "without a checkpoint"
-        return f"thread {self.thread_id!r} ({at}) is claimed by {who}; wait for its release or its lease's end"
+        return (
+            f"thread {self.thread_id!r} ({at}) is claimed by {who}; wait for its release or its lease's end"
+        )
 
 
 @record
@@ -70,7 +81,8 @@ class StaleClaim(EngineError):
 
     def explain(self) -> str:
         now = f"token {self.current} holds it" if self.current is not None else "nobody holds it"
-        return f"token {self.token} no longer holds thread {self.thread_id!r}: {now}; stop writing and claim again"
+        lost = f"token {self.token} no longer holds thread {self.thread_id!r}"
+        return f"{lost}: {now}; stop writing and claim again"
 
 
 @record
@@ -84,8 +96,8 @@ class CheckpointConflict(EngineError):
 
     def explain(self) -> str:
         return (
-            f"thread {self.thread_id!r} is at checkpoint {self.actual!r}, the commit builds on {self.expected!r}; "
-            "read the latest checkpoint and commit over it"
+            f"thread {self.thread_id!r} is at checkpoint {self.actual!r}, "
+            f"the commit builds on {self.expected!r}; read the latest checkpoint and commit over it"
         )
 
 
@@ -98,7 +110,9 @@ class InvalidCommit(EngineError):
     reason: str
 
     def explain(self) -> str:
-        return f"the commit on thread {self.thread_id!r} was refused: {self.reason}; correct it and commit again"
+        return (
+            f"the commit on thread {self.thread_id!r} was refused: {self.reason}; correct it and commit again"
+        )
 
 
 @record
@@ -110,7 +124,8 @@ class CheckpointNotFound(EngineError):
     checkpoint_id: str
 
     def explain(self) -> str:
-        return f"thread {self.thread_id!r} has no checkpoint {self.checkpoint_id!r}; list its history from the start"
+        missing = f"thread {self.thread_id!r} has no checkpoint {self.checkpoint_id!r}"
+        return f"{missing}; list its history from the start"
 
 
 @record
@@ -130,7 +145,7 @@ class ReplayUnavailable(EngineError):
 
 @record
 class ThreadDeleted(EngineError):
-    """The cursor points into a deleted log, or the thread is being deleted (checkpoints.md 2.8, ruling 17)."""
+    """The cursor points into a deleted log, or the thread is going (checkpoints.md 2.8, ruling 17)."""
 
     code = "thread_deleted"
     thread_id: str
@@ -148,7 +163,9 @@ class TenantMismatch(EngineError):
     tenant: str | None
 
     def explain(self) -> str:
-        return f"thread {self.thread_id!r} is not the caller's (tenant {self.tenant!r}); use the owner's tenant"
+        return (
+            f"thread {self.thread_id!r} is not the caller's (tenant {self.tenant!r}); use the owner's tenant"
+        )
 
 
 @record
@@ -160,7 +177,8 @@ class UnsupportedCheckpointFormat(EngineError):
     supported: int
 
     def explain(self) -> str:
-        return f"checkpoint format {self.found} is not readable here (supported: {self.supported}); upgrade this program"
+        known = f"supported: {self.supported}"
+        return f"checkpoint format {self.found} is not readable here ({known}); upgrade this program"
 
 
 @record
@@ -183,7 +201,8 @@ class ValidationError(EngineError, ValueError):
     problems: tuple[str, ...]
 
     def __post_init__(self) -> None:
-        self.problems = (self.problems,) if isinstance(self.problems, str) else tuple(self.problems)
+        given: Any = self.problems
+        self.problems = (given,) if isinstance(given, str) else tuple(given)
 
     def explain(self) -> str:
         return f"{self.field}: {'; '.join(self.problems)}"
@@ -191,7 +210,7 @@ class ValidationError(EngineError, ValueError):
 
 @record
 class StoreFailure(EngineError):
-    """The storage failed, or holds something that does not decode. Nothing was changed unless the subclass says so."""
+    """The storage failed, or holds what does not decode. Nothing changed unless the subclass says so."""
 
     code = "store_failure"
     operation: str
@@ -239,7 +258,13 @@ class SchemaMismatch(StoreFailure):
         newer = "this program is older than the store: upgrade it"
         older = "run `holdwatch migrate URL`, or open the store with ensure_schema"
         advice = newer if found > supported else older
-        self.message = message or f"the store has schema version {found}, this build reads {supported}; {advice}"
+        self.message = (
+            message or f"the store has schema version {found}, this build reads {supported}; {advice}"
+        )
+
+    def of(self, store: str) -> SchemaMismatch:
+        """The same, naming the store."""
+        return SchemaMismatch(self.found, self.supported, self.operation, f"{store}: {self.message}")
 
 
 @record
@@ -247,4 +272,6 @@ class CommitUnknown(StoreFailure):
     """The connection was lost after COMMIT was sent: the write may or may not have landed (ruling 3)."""
 
     code = "commit_unknown"
-    message: str = "the connection was lost while committing; read the store to learn whether the write landed"
+    message: str = (
+        "the connection was lost while committing; read the store to learn whether the write landed"
+    )

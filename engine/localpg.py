@@ -165,7 +165,7 @@ _running: weakref.WeakSet[Server] = weakref.WeakSet()
 def _let_go_of_parents_servers() -> None:
     """In a forked child: a pipe kept open here would keep the server alive after its program was killed."""
     for server in list(_running):
-        server._lifeline.close()
+        server._lifeline.close()  # noqa: SLF001 - of this module
 
 
 os.register_at_fork(after_in_child=_let_go_of_parents_servers)
@@ -189,7 +189,7 @@ def start(settings: Mapping[str, str] | None = None) -> Server:
         raise
     server = Server(folder, version, process, log)
     try:
-        server._await_ready()
+        server._await_ready()  # noqa: SLF001 - of this module
     except BaseException:
         server.stop()
         raise

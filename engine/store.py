@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Self
 
 from engine.checkpoints.checkpointer import Checkpointer
 from engine.clock import SystemClock
-from engine.database.migrations import check_version, upgrade, version_of, SCHEMA_VERSION
+from engine.database.migrations import check_version, upgrade
 from engine.database.transaction import Transactions
-from engine.errors import StoreFailure, ValidationError
+from engine.database.urls import MEMORY, POSTGRES, SQLITE, check_url, secrets, shown
+from engine.errors import SchemaMismatch, ValidationError
 
 if TYPE_CHECKING:
     import threading
@@ -22,15 +23,14 @@ if TYPE_CHECKING:
     from engine.database.backend import Backend
 
 DEFAULT_BUSY_TIMEOUT = timedelta(seconds=5)
-SQLITE = "sqlite:///"
-MEMORY = "memory:"
-POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
 class Store:
     """An open store: a context manager that closes everything it opened. Safe to share between threads."""
 
-    def __init__(self, url: str, backend: Backend, clock: Clock, transactions: Transactions, *, wakeups: bool) -> None:
+    def __init__(
+        self, url: str, backend: Backend, clock: Clock, transactions: Transactions, *, wakeups: bool
+    ) -> None:
         self.url = url
         self.clock = clock
         self._backend = backend
@@ -49,7 +49,7 @@ class Store:
         return self._backend.engine
 
     def close(self) -> None:
-        """End every wait and give every connection back; later calls raise StoreClosed. Safe to call twice."""
+        """End every wait and give all connections back; later calls raise StoreClosed. Safe to call twice."""
         self._transactions.closed = True
         self._backend.close()
 
@@ -78,27 +78,31 @@ def open_store(
     """Open `memory:`, `sqlite:///path` or `postgresql://…`; by default create or upgrade its tables.
 
     `read_only` runs no DDL and refuses every write, in the database as well. `statement_timeout` bounds each
-    transaction's statements, `busy_timeout` the wait for SQLite's writer lock. Setting `cancel` ends the opening.
-    Raises StoreFailure, SchemaMismatch, WaitCancelled or ValidationError.
+    transaction's statements, `busy_timeout` the wait for SQLite's writer lock. Setting `cancel` ends the
+    opening. Raises StoreFailure, SchemaMismatch, WaitCancelled or ValidationError.
     """
     _check_options(url, read_only, pool_size, statement_timeout)
     backend = _backend(url, clock, read_only, pool_size, busy_timeout, application_name)
-    secret = _password(url)
-    transactions = Transactions(backend, read_only=read_only, timeout=statement_timeout, secret=secret)
+    name = shown(url)
+    transactions = Transactions(backend, read_only=read_only, timeout=statement_timeout, secrets=secrets(url))
     try:
         _prepare(transactions, create=ensure_schema and not read_only, cancel=cancel)
+    except SchemaMismatch as mismatch:
+        backend.close()
+        raise mismatch.of(name) from mismatch
     except BaseException:
         backend.close()
         raise
-    return Store(_shown(url, secret), backend, clock or SystemClock(), transactions, wakeups=wakeups)
+    return Store(name, backend, clock or SystemClock(), transactions, wakeups=wakeups)
 
 
 def _prepare(transactions: Transactions, *, create: bool, cancel: threading.Event | None) -> None:
-    found = transactions.read_until("open_store", cancel, version_of)
-    if create and found != SCHEMA_VERSION:
-        transactions.write_until("open_store", cancel, upgrade)
-    else:
+    try:
         transactions.read_until("open_store", cancel, check_version)
+    except SchemaMismatch as mismatch:
+        if not create or mismatch.found > mismatch.supported:
+            raise
+        transactions.write_until("open_store", cancel, upgrade)
 
 
 def _backend(
@@ -119,26 +123,10 @@ def _backend(
 
 
 def _check_options(url: str, read_only: bool, pool_size: int, timeout: timedelta | None) -> None:
-    problems = []
-    if url != MEMORY and not (url.startswith(SQLITE) and url != SQLITE) and not url.startswith(POSTGRES):
-        problems.append("is not memory:, sqlite:///path or postgresql://…")
-    if problems:
-        raise ValidationError("url", tuple(problems))
+    check_url(url)
     if url == MEMORY and read_only:
         raise ValidationError("read_only", ("a store in memory starts empty, so there is nothing to read",))
     if pool_size < 1:
         raise ValidationError("pool_size", ("must be at least 1",))
     if timeout is not None and timeout <= timedelta(0):
         raise ValidationError("statement_timeout", ("must be above zero, or None",))
-
-
-def _password(url: str) -> str:
-    if not url.startswith(POSTGRES):
-        return ""
-    from sqlalchemy.engine import make_url
-
-    return str(make_url(url).password or "")
-
-
-def _shown(url: str, secret: str) -> str:
-    return url.replace(f":{secret}@", ":***@") if secret else url

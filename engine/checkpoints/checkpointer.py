@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from engine.checkpoints import claims, commits, deletion, effects, events, history, waiting
+from engine.checkpoints import claims, commits, deletion, effects, events, history
 from engine.checkpoints.drafts import Drafts
 from engine.checkpoints.plain_commit import is_plain, plain_commit
 from engine.checkpoints.records import Undecodable, undecodable
@@ -88,7 +88,9 @@ class Checkpointer:
     ) -> list[EventRecord]:
         """At most `limit` events numbered above `after_seq`."""
         try:
-            return self._tx.read_until("events_after", cancel, events.events_after, thread_id, after_seq, limit)
+            return self._tx.read_until(
+                "events_after", cancel, events.events_after, thread_id, after_seq, limit
+            )
         except Undecodable as error:
             raise undecodable("events_after", error, self._store) from error
 
@@ -109,7 +111,7 @@ class Checkpointer:
             pass
 
     def delete_thread(self, thread_id: str, token: int, fence: Fence | None = None) -> None:
-        """Remove the claimed thread, leaving a tombstone where it numbered an event; a long log goes in bounded steps."""
+        """Remove the claimed thread and leave a tombstone where it numbered events, in bounded steps."""
         while not self._fenced("delete_thread", deletion.delete_thread, thread_id, token, fence):
             pass
 
@@ -126,7 +128,7 @@ class Checkpointer:
         try:
             return self._tx.single_write("commit", verb)
         except StoreFailure as failed:
-            # A checkpoint id used before: the statement changed nothing, and the ordinary form names the reason.
+            # A checkpoint id used before: nothing was changed, and the ordinary form names the reason.
             if failed.sqlstate != UNIQUE_VIOLATION:
                 raise
             return None

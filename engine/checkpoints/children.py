@@ -1,4 +1,4 @@
-"""Children: threads whose latest checkpoint names a parent, in order of adoption (checkpoints-operations.md 2.1)."""
+"""Children: threads whose latest checkpoint names a parent, as adopted (checkpoints-operations.md 2.1)."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _ADOPT = Statement(
 
 
 def adopt(connection: Connection, parent: str | None, child: str) -> int | None:
-    """The child's place under `parent`: its old one, or the next, drawn under the parent's numbering lock (ruling 7)."""
+    """The child's place under `parent`: its old one, or the next under the numbering lock (ruling 7)."""
     if parent is None:
         return None
     known = _PLACE.one(connection, parent=parent, child=child)
@@ -40,6 +40,6 @@ def adopt(connection: Connection, parent: str | None, child: str) -> int | None:
     backend = backend_of(connection)
     backend.lock_children(connection, parent)
     row = _ADOPT.one(connection, parent=parent, child=child)
-    assert row is not None  # noqa: S101
+    assert row is not None
     backend.advance(connection, Counter.CHILD)
     return int(row.position)

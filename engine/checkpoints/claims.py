@@ -22,12 +22,12 @@ from engine.errors import StaleClaim, StoreFailure, ThreadBusy
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from sqlalchemy import Connection
+    from sqlalchemy import BindParameter, Connection
 
 MAX_REPEATS = 5  # of insert-then-lock, when another release drops the row in between (ruling 6)
 
-_ID = bindparam("id")
-_TOKEN = bindparam("token")
+_ID: BindParameter[str] = bindparam("id")
+_TOKEN: BindParameter[int] = bindparam("token")
 _TTL = bindparam("ttl", type_=thread.c.claim_expires_at.type)
 
 
@@ -48,9 +48,7 @@ class _BareRow:
 BARE_ROW = _BareRow()
 LOCK = Statement(select(thread).where(thread.c.thread_id == _ID).with_for_update())
 _CURRENT = Statement(select(thread.c.claim_token).where(thread.c.thread_id == _ID))
-_SHARE = Statement(
-    select(thread.c.claim_token).where(thread.c.thread_id == _ID).with_for_update(read=True)
-)
+_SHARE = Statement(select(thread.c.claim_token).where(thread.c.thread_id == _ID).with_for_update(read=True))
 _GRANT = Statement(
     update(thread)
     .where(thread.c.thread_id == _ID)
@@ -104,7 +102,7 @@ _DROP_EMPTY = Statement(delete(thread).where(thread.c.thread_id == _ID, HOLDS_NO
 
 
 def claim(connection: Connection, thread_id: str, request: ClaimRequest) -> RunClaim:
-    """Take the thread for `request.ttl`, or raise ThreadBusy while a live claim stands (checkpoints.md 2.1)."""
+    """Take the thread for `request.ttl`; ThreadBusy while a live claim stands (checkpoints.md 2.1)."""
     check_id("thread_id", thread_id)
     before = _locked(connection, thread_id)
     granted = _GRANT.one(
@@ -137,7 +135,7 @@ def _holder(row: Any, tenant: str | None) -> BusyHolder:
 
 
 def renew(connection: Connection, thread_id: str, token: int, ttl: timedelta) -> RunClaim:
-    """Move the lease's end to `ttl` from now, later or earlier; StaleClaim once another token is stored (2.2)."""
+    """Move the lease's end to `ttl` from now, later or earlier; StaleClaim for another token (2.2)."""
     check_id("thread_id", thread_id)
     check_ttl(ttl)
     row = _RENEW.one(connection, id=thread_id, token=token, ttl=span_ns(ttl))
@@ -160,7 +158,7 @@ def current_token(connection: Connection, thread_id: str) -> int | None:
 
 
 def hold_current(connection: Connection, thread_id: str, token: int) -> None:
-    """Lock a fence's row in share mode for this transaction; StaleClaim unless `token` is the one stored (2.4, check 2)."""
+    """Lock a fence's row in share mode; StaleClaim unless `token` is the one stored (2.4, check 2)."""
     row = _SHARE.one(connection, id=thread_id)
     current = None if row is None else row.claim_token
     if current != token:

@@ -1,6 +1,6 @@
-"""The commit: every check under the thread's row lock, then every write, in one transaction (checkpoints.md 2.4).
+"""The commit: all checks under the thread's row lock, then all writes, in a transaction (checkpoints.md 2.4).
 
-This is the whole of the rules; `plain_commit` is a faster form of the commonest case and decides nothing else.
+These are all the rules; `plain_commit` is a faster form of the commonest case and decides nothing else.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from engine.errors import CheckpointConflict, InvalidCommit, StaleClaim, ThreadD
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy import BindParameter, Connection
 
     from engine.checkpoints.model import Commit, EventRecord
     from engine.checkpoints.numbering import Numbers
 
-_ID = bindparam("id")
+_ID: BindParameter[str] = bindparam("id")
 _NOW = Statement(select(Now().label("at")))
 _KNOWN = Statement(
     select(checkpoint.c.place).where(
@@ -70,16 +70,18 @@ _LAND = Statement(
 
 
 def commit(connection: Connection, thread_id: str, commit: Commit) -> list[EventRecord]:
-    """Write everything of `commit`, or nothing and raise the first check's error; answer the numbered events."""
+    """Write all of `commit`, or nothing and raise the first check's error; answer the numbered events."""
     check_id("thread_id", thread_id)
     return commit_drafts(connection, thread_id, commit, Drafts.of(commit))
 
 
-def commit_drafts(connection: Connection, thread_id: str, commit: Commit, drafts: Drafts) -> list[EventRecord]:
+def commit_drafts(
+    connection: Connection, thread_id: str, commit: Commit, drafts: Drafts
+) -> list[EventRecord]:
     """`commit` with its rows already serialised."""
-    row = LOCK.one(connection, id=thread_id)
+    row: Any = LOCK.one(connection, id=thread_id)
     _check(connection, thread_id, row, commit)
-    now = _NOW.one(connection).at
+    now: int = _NOW.all(connection)[0].at
     numbers = numbers_of(connection, row)
     state = _State(connection, thread_id, row, commit, now)
     if commit.retract_turn:
@@ -106,7 +108,9 @@ def _check(connection: Connection, thread_id: str, row: Any, commit: Commit) -> 
     latest = row.latest_id if commit.checkpoint is None else commit.checkpoint.id
     for write in commit.writes:
         if write.checkpoint_id != latest:
-            reason = f"write {write.task_id!r} names checkpoint {write.checkpoint_id!r}, the latest is {latest!r}"
+            reason = (
+                f"write {write.task_id!r} names checkpoint {write.checkpoint_id!r}, the latest is {latest!r}"
+            )
             raise InvalidCommit(thread_id, reason)
     if commit.retract_turn and commit.checkpoint is None:
         raise InvalidCommit(thread_id, "retract_turn needs a checkpoint to close the turn with")
@@ -114,7 +118,7 @@ def _check(connection: Connection, thread_id: str, row: Any, commit: Commit) -> 
 
 def _check_checkpoint(connection: Connection, thread_id: str, row: Any, commit: Commit) -> None:
     new = commit.checkpoint
-    assert new is not None  # noqa: S101
+    assert new is not None
     if new.parent != row.latest_id:
         raise CheckpointConflict(thread_id, new.parent, row.latest_id)
     deleting = CheckpointStatus.DELETING
@@ -135,7 +139,7 @@ class _State:
     def append(self, drafts: Drafts, numbers: Numbers) -> None:
         """Make the commit's checkpoint the latest and drop the writes pending on the one before."""
         draft = drafts.checkpoint
-        assert draft is not None  # noqa: S101
+        assert draft is not None
         place, new = self.new["last_place"] + 1, self.new
         values = {key: value for key, value in draft.items() if key != "tenant_key"}
         _ADD_CHECKPOINT.count(

@@ -1,4 +1,4 @@
-"""Deleting one thread: everything goes but a tombstone that numbering continues from (checkpoints.md 2.11)."""
+"""Deleting one thread: all goes but a tombstone that numbering continues from (checkpoints.md 2.11)."""
 
 from __future__ import annotations
 
@@ -29,17 +29,25 @@ from engine.database.statement import Statement
 from engine.errors import StaleClaim
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import BindParameter, Connection
 
     from engine.checkpoints.model import Fence
 
-_ID = bindparam("id")
+_ID: BindParameter[str] = bindparam("id")
 _CONTENT = tuple(
     Statement(delete(table).where(table.c.thread_id == _ID))
     for table in (checkpoint, pending_write, event, effect, thread_metadata)
 )
 # A tombstone holds a number and a time, nothing more (ruling 20).
-_KEPT = {"thread_id", "tomb_first", "deleted_at", "last_place", "next_write", "metadata_keys", "claim_tenant_recorded"}
+_KEPT = {
+    "thread_id",
+    "tomb_first",
+    "deleted_at",
+    "last_place",
+    "next_write",
+    "metadata_keys",
+    "claim_tenant_recorded",
+}
 _BURY = Statement(
     update(thread)
     .where(thread.c.thread_id == _ID, thread.c.claim_token == bindparam("held"))
@@ -55,20 +63,16 @@ _BURY = Statement(
         }
     )
 )
-_DROP = Statement(
-    delete(thread).where(thread.c.thread_id == _ID, thread.c.claim_token == bindparam("held"))
-)
+_DROP = Statement(delete(thread).where(thread.c.thread_id == _ID, thread.c.claim_token == bindparam("held")))
 _DROP_REFUSALS = Statement(delete(refusal).where(refusal.c.thread_id == _ID))
-_DROP_PLACES = Statement(
-    delete(child_place).where(child_place.c.child_id == _ID)
-)
+_DROP_PLACES = Statement(delete(child_place).where(child_place.c.child_id == _ID))
 
 
 def delete_thread(connection: Connection, thread_id: str, token: int, fence: Fence | None = None) -> bool:
     """Remove the claimed thread; StaleClaim of it, then of the fence, before anything is touched.
 
-    A log of more than one step is shortened by one step a call, behind a DELETING checkpoint that tells everybody; True
-    once the thread is gone (ruling 18).
+    A log of more than one step is shortened by one step a call, behind a DELETING checkpoint that tells
+    everybody; True once the thread is gone (ruling 18).
     """
     row = held(connection, thread_id, token, fence)
     if row.first_seq is not None and row.next_seq - row.floor_seq > COMPACT_STEP:
@@ -114,8 +118,8 @@ def held(connection: Connection, thread_id: str, token: int, fence: Fence | None
 def bury(connection: Connection, thread_id: str, token: int, row: Any) -> None:
     """Leave the tombstone, or nothing where no incarnation of the id ever numbered an event.
 
-    One number is skipped, so that a reader who saw everything and one who waits for the next thread have cursors that
-    differ (checkpoints.md 1.5).
+    One number is skipped, so that a reader who saw everything and one who waits for the next thread have
+    cursors that differ (checkpoints.md 1.5).
     """
     first = row.tomb_first if row.first_seq is None else row.next_seq + 1
     if first is not None:

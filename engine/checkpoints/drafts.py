@@ -1,4 +1,4 @@
-"""A commit serialised once, before any lock is taken, for whichever form of the statement runs (checkpoints.md 2.4)."""
+"""A commit serialised once, before any lock, for either form of the statement (checkpoints.md 2.4)."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Drafts:
         )
 
     def records(self, commit: Commit, thread_id: str, first: int) -> list[EventRecord]:
-        """What events_after will answer for the events numbered from `first`: decoded again, so nothing is shared."""
+        """What events_after will answer for the events from `first` on: decoded anew, nothing is shared."""
         return [
             EventRecord(
                 thread_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 from sqlalchemy import bindparam, insert, select
@@ -31,6 +32,10 @@ def effect(connection: Connection, thread_id: str, key: str) -> EffectRecord | N
     return None if row is None else effect_of(row)
 
 
+def _canonical(text: str) -> str:
+    return json.dumps(json.loads(text), sort_keys=True)
+
+
 def record_effects(
     connection: Connection,
     thread_id: str,
@@ -47,5 +52,5 @@ def record_effects(
         if stored is None:
             common = {"thread_id": thread_id, "run_id": run_id, "token": token, "committed_at": now}
             _ADD.count(connection, key=key, value=value, **common)
-        elif stored.value != value:
+        elif _canonical(stored.value) != _canonical(value):
             raise InvalidCommit(thread_id, f"effect {key!r} is already recorded with another value")

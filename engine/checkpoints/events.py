@@ -15,14 +15,14 @@ from engine.database.statement import Statement
 from engine.errors import ReplayUnavailable, ThreadDeleted, ValidationError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import BindParameter, Connection
 
     from engine.checkpoints.model import EventRecord
 
 COMPACT_STEP = 5_000  # events removed in one transaction (ruling 18)
 MAX_EVENTS = 2**31 - 1
 
-_ID = bindparam("id")
+_ID: BindParameter[str] = bindparam("id")
 # The three numbers and the events in one statement: between two, a compaction would look like a gap.
 _READ = Statement(
     select(thread.c.first_seq, thread.c.next_seq, thread.c.floor_seq, thread.c.tomb_first, event)
@@ -35,12 +35,8 @@ _READ = Statement(
     .order_by(event.c.seq)
     .limit(bindparam("most"))
 )
-_RAISE = Statement(
-    update(thread).where(thread.c.thread_id == _ID).values(floor_seq=bindparam("floor"))
-)
-_DROP = Statement(
-    delete(event).where(event.c.thread_id == _ID, event.c.seq < bindparam("floor"))
-)
+_RAISE = Statement(update(thread).where(thread.c.thread_id == _ID).values(floor_seq=bindparam("floor")))
+_DROP = Statement(delete(event).where(event.c.thread_id == _ID, event.c.seq < bindparam("floor")))
 
 
 def events_after(connection: Connection, thread_id: str, after_seq: int, limit: int) -> list[EventRecord]:
@@ -70,7 +66,7 @@ def check_cursor(thread_id: str, after_seq: int) -> None:
 
 
 def compact_events(connection: Connection, thread_id: str, before_seq: int) -> bool:
-    """Raise the floor towards `before_seq` by at most one step and drop what lies below; True when it got there."""
+    """Raise the floor towards `before_seq` by one step at most, dropping what lies below; True once there."""
     check_id("thread_id", thread_id)
     row = LOCK.one(connection, id=thread_id)
     if row is None or row.first_seq is None:

@@ -1,4 +1,4 @@
-"""Reading checkpoints: the latest with its writes, one by id, and the history newest first (checkpoints.md 2.5 to 2.7)."""
+"""Reading checkpoints: the latest with its writes, one by id, the history (checkpoints.md 2.5 to 2.7)."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from engine.database.statement import Statement
 from engine.errors import CheckpointNotFound
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import BindParameter, Connection
 
     from engine.checkpoints.model import Checkpoint
 
-_ID = bindparam("id")
+_ID: BindParameter[str] = bindparam("id")
 # One statement, hence one snapshot; the checkpoint's columns repeat with each write pending on it.
 _LATEST = Statement(
     select(
@@ -36,9 +36,7 @@ _LATEST = Statement(
     )
     .outerjoin(
         pending_write,
-        and_(
-            pending_write.c.thread_id == thread.c.thread_id, pending_write.c.place == thread.c.latest_place
-        ),
+        and_(pending_write.c.thread_id == thread.c.thread_id, pending_write.c.place == thread.c.latest_place),
     )
     .where(thread.c.thread_id == _ID)
     .order_by(pending_write.c.n)
@@ -82,7 +80,7 @@ def checkpoint(connection: Connection, thread_id: str, checkpoint_id: str) -> Ch
 
 
 def history(connection: Connection, thread_id: str, before: str | None, limit: int) -> list[Checkpoint]:
-    """At most `limit` checkpoints, newest first, strictly older than `before`; CheckpointNotFound for an unknown one."""
+    """At most `limit` checkpoints, newest first, strictly older than `before`; else CheckpointNotFound."""
     check_id("thread_id", thread_id)
     start = _BEYOND if before is None else _place(connection, thread_id, before)
     if limit < 1:

@@ -1,4 +1,4 @@
-"""Registry metadata: small strings merged into a thread, visible in listings (checkpoints-operations.md 2.11)."""
+"""Registry metadata: small strings merged into a thread, shown in lists (checkpoints-operations.md 2.11)."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from engine.errors import ValidationError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sqlalchemy import Connection
+    from sqlalchemy import BindParameter, Connection
 
-_ID = bindparam("id")
+_ID: BindParameter[str] = bindparam("id")
 _READ = Statement(
     select(thread_metadata.c.key, thread_metadata.c.value).where(thread_metadata.c.thread_id == _ID)
 )
@@ -36,14 +36,16 @@ def merged_metadata(
     merged = {**metadata_of(connection, thread_id), **changes}
     kept = {key: value for key, value in merged.items() if value is not None}
     if len(kept) > MAX_METADATA_KEYS:
-        raise ValidationError("metadata", (f"would hold {len(kept)} keys; at most {MAX_METADATA_KEYS} are allowed",))
+        raise ValidationError(
+            "metadata", (f"would hold {len(kept)} keys; at most {MAX_METADATA_KEYS} are allowed",)
+        )
     return kept
 
 
 def rewrite_metadata(
     connection: Connection, thread_id: str, pairs: Mapping[str, str], tenant_key: str | None, now: int
 ) -> None:
-    """Store exactly these pairs; each row repeats the owner and time by which the listing it serves is sorted."""
+    """Store exactly these pairs; each row repeats the owner and time by which its listing is sorted."""
     _CLEAR.count(connection, id=thread_id)
     common = {"thread_id": thread_id, "tenant_key": tenant_key, "updated_at": now}
     _ADD.many(connection, ({**common, "key": key, "value": value} for key, value in pairs.items()))

@@ -1,20 +1,22 @@
-"""The records of durable threads (api.md, checkpoints.md section 1). Frozen, compared by value, checked when built.
+"""The records of durable threads (api.md, checkpoints.md 1). Frozen, compared by value, checked when built.
 
-Instants are aware UTC datetimes, durations timedeltas, fencing tokens ints. `snapshot`, `body`, `payload` and effect
-values are plain JSON data that the store never looks into.
+Instants are aware UTC datetimes, durations timedeltas, fencing tokens ints. `snapshot`, `body`, `payload` and
+effect values are plain JSON data that the store never looks into.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
-from typing import Any, Final
+from enum import Enum, StrEnum
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from engine.clock import to_ns
 from engine.database.columns import check_id, check_optional_id
 from engine.errors import ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 Json = Any  # Mapping, list, str, int, float, bool or None
 
@@ -35,6 +37,37 @@ class CheckpointStatus(StrEnum):
 
 
 SETTLED: Final = (CheckpointStatus.COMPLETED, CheckpointStatus.FAILED)
+
+
+class ThreadStatus(StrEnum):
+    """What an operator is told of a thread (checkpoints-operations.md 1.1). IDLE: work left, nobody on it."""
+
+    RUNNING = "running"
+    IDLE = "idle"
+    SUSPENDED = "suspended"
+    COMPLETED = "completed"
+    FAILED = "failed"
+    DELETED = "deleted"
+
+
+def judge(latest: CheckpointStatus, *, live: bool) -> ThreadStatus:
+    """The status by the newest checkpoint and whether a claim is live by the store's clock (1.1)."""
+    if latest is CheckpointStatus.DELETING:
+        return ThreadStatus.DELETED
+    if latest is CheckpointStatus.RUNNING and not live:
+        return ThreadStatus.IDLE
+    return ThreadStatus(latest.value)
+
+
+class Unset(Enum):
+    """The value of a filter that was not given, where None has a meaning of its own."""
+
+    ANY = "any"
+
+
+ANY: Final = Unset.ANY
+Tenancy = str | None | Literal[Unset.ANY]
+"""A tenant, None for what belongs to no tenant, or `ANY`."""
 
 
 class HolderKind(StrEnum):
@@ -77,7 +110,7 @@ def check_ttl(ttl: timedelta) -> None:
 
 @dataclass(frozen=True, slots=True)
 class RunClaim:
-    """A granted lease. `token` fences every write; `taken_over_from` names the lapsed holder of the same tenant."""
+    """A granted lease. `token` fences every write; `taken_over_from` is its tenant's lapsed holder."""
 
     thread_id: str
     holder: str
@@ -106,7 +139,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A thread's state at one moment. `parent` is the checkpoint it supersedes; `created_at` is the producer's clock."""
+    """A thread's state at one moment, over its `parent`; `created_at` is the producer's clock."""
 
     id: str
     thread_id: str
@@ -165,7 +198,7 @@ class EventDraft:
 
 @dataclass(frozen=True, slots=True)
 class EventRecord:
-    """A numbered event. `seq` rises by one within an incarnation of the thread; `fencing_token` is its writer's."""
+    """A numbered event. `seq` rises by one within an incarnation; `fencing_token` is its writer's."""
 
     thread_id: str
     seq: int
@@ -205,8 +238,8 @@ class EffectRecord:
 class Commit:
     """Everything one step writes, all or nothing, under the claim of `token` (checkpoints.md 2.4).
 
-    `metadata` merges into the thread's; None removes a key. `retract_turn` first drops every checkpoint after the newest
-    settled one. `fence` is another thread's claim that must be current as well.
+    `metadata` merges into the thread's; None removes a key. `retract_turn` first drops every checkpoint after
+    the newest settled one. `fence` is another thread's claim that must be current as well.
     """
 
     token: int
@@ -232,7 +265,7 @@ class StoredCheckpoint:
 
 
 def check_metadata(changes: Mapping[str, str | None]) -> Mapping[str, str | None]:
-    """The changes as a dict of their own; ValidationError past 32 keys, 64-character keys or 512-character values."""
+    """The changes as a dict of their own; ValidationError past 32 keys, 64 characters a key, 512 a value."""
     problems = []
     if len(changes) > MAX_METADATA_KEYS:
         problems.append(f"has {len(changes)} keys; at most {MAX_METADATA_KEYS} are allowed")
@@ -243,7 +276,9 @@ def check_metadata(changes: Mapping[str, str | None]) -> Mapping[str, str | None
         if value is None:
             continue
         if not isinstance(value, str) or len(value) > MAX_METADATA_VALUE:
-            problems.append(f"value of {key[:20]!r} must be a string of at most {MAX_METADATA_VALUE} characters")
+            problems.append(
+                f"value of {key[:20]!r} must be a string of at most {MAX_METADATA_VALUE} characters"
+            )
         elif "\0" in value or not _encodes(value):
             problems.append(f"value of {key[:20]!r} must be valid Unicode without U+0000")
     if problems:

@@ -29,8 +29,8 @@ class Numbers:
 def numbers_of(connection: Connection, row: Any) -> Numbers:
     """The numbers of a locked or read `thread` row, None for an id without one.
 
-    Until the first event they are the tombstone's, or the store's reclamation mark as it stands; that mark must be read
-    after the row was locked, or a sweep in between could reuse a number.
+    Until the first event they are the tombstone's, or the store's reclamation mark as it stands; that mark
+    must be read after the row was locked, or a sweep in between could reuse a number.
     """
     if row is not None and row.first_seq is not None:
         return Numbers(row.first_seq, row.next_seq, row.floor_seq, fixed=True)

@@ -1,8 +1,9 @@
-"""The plain commit as one statement where the back end has data-modifying CTEs (design rule 4, rulings 1 and 2).
+"""The plain commit as one statement, for back ends with data-modifying CTEs (design rule 4, rulings 1 and 2).
 
-One round trip, no explicit transaction. It decides only by the thread's row, which it locks itself: the thread is
-numbered, the token is current, the checkpoint builds on the latest, and neither fence, effects, metadata, retraction nor
-a new parent is in play. Zero rows mean "not done" and nothing else: the ordinary form then decides and names the reason.
+One round trip, no explicit transaction. It decides only by the thread's row, which it locks itself: the
+thread is numbered, the token is current, the checkpoint builds on the latest, and neither fence, effects,
+metadata, retraction nor a new parent is in play. Zero rows mean "not done" and nothing else: the ordinary
+form then decides and names the reason.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 _NOW = "coalesce(%(now)s::bigint, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint * 1000)"
 
-# The other legs see the snapshot from before a wait for the row, so a write that another commit left in the meantime may
+# The other legs see the snapshot from before a wait for the row: another commit's write from the meantime may
 # survive this DELETE: `latest` reads by place, and the next commit deletes it (ruling 1).
 _WRITES = """
 writes AS (
@@ -32,10 +33,10 @@ _EVENTS = """
 events AS (
   INSERT INTO event
     (thread_id, seq, kind, run_id, checkpoint_id, task_id, node_id, timestamp, committed_at, token, payload)
-  SELECT t.thread_id, t.next_seq - %(n_events)s + e.n - 1, e.kind, e.run_id, e.checkpoint_id, e.task_id, e.node_id,
-    e.timestamp, t.at, %(token)s, e.payload
-  FROM t, unnest(%(kinds)s::text[], %(run_ids)s::text[], %(checkpoint_ids)s::text[], %(event_task_ids)s::text[],
-      %(event_node_ids)s::text[], %(timestamps)s::bigint[], %(payloads)s::text[])
+  SELECT t.thread_id, t.next_seq - %(n_events)s + e.n - 1, e.kind, e.run_id, e.checkpoint_id, e.task_id,
+    e.node_id, e.timestamp, t.at, %(token)s, e.payload
+  FROM t, unnest(%(kinds)s::text[], %(run_ids)s::text[], %(checkpoint_ids)s::text[],
+      %(event_task_ids)s::text[], %(event_node_ids)s::text[], %(timestamps)s::bigint[], %(payloads)s::text[])
     WITH ORDINALITY AS e(kind, run_id, checkpoint_id, task_id, node_id, timestamp, payload, n)
 )
 """
@@ -50,25 +51,26 @@ WITH t AS (
     AND parent_id IS NOT DISTINCT FROM %(origin)s::text AND created_at IS NOT NULL
   RETURNING thread_id, latest_place, next_write, next_seq, updated_at AS at
 ), kept AS (
-  INSERT INTO checkpoint (thread_id, place, checkpoint_id, run_id, status, parent, tenant, token, origin, created_at,
-    committed_at, first_seq, format, body)
+  INSERT INTO checkpoint (thread_id, place, checkpoint_id, run_id, status, parent, tenant, token, origin,
+    created_at, committed_at, first_seq, format, body)
   SELECT t.thread_id, t.latest_place, %(checkpoint_id)s, %(run_id)s, %(status)s, %(parent)s, %(tenant)s,
-    %(checkpoint_token)s, %(origin)s, %(created_at)s::bigint, t.at, t.next_seq - %(n_events)s, %(format)s, %(body)s
+    %(checkpoint_token)s, %(origin)s, %(created_at)s::bigint, t.at, t.next_seq - %(n_events)s, %(format)s,
+    %(body)s
   FROM t
 ), gone AS (
   DELETE FROM pending_write p USING t WHERE p.thread_id = t.thread_id AND p.place < t.latest_place
 ), {_WRITES}{_EVENTS}
 SELECT next_seq - %(n_events)s FROM t
-"""
+"""  # noqa: S608 - built of the constants above
 _WITHOUT_CHECKPOINT = f"""
 WITH t AS (
   UPDATE thread SET next_write = next_write + %(n_writes)s, next_seq = next_seq + %(n_events)s
-  WHERE thread_id = %(thread_id)s AND claim_token = %(token)s AND next_seq IS NOT NULL AND created_at IS NOT NULL
-    AND (%(latest)s::text IS NULL OR latest_id = %(latest)s::text)
+  WHERE thread_id = %(thread_id)s AND claim_token = %(token)s AND next_seq IS NOT NULL
+    AND created_at IS NOT NULL AND (%(latest)s::text IS NULL OR latest_id = %(latest)s::text)
   RETURNING thread_id, latest_place, next_write, next_seq, {_NOW} AS at
 ), {_WRITES}{_EVENTS}
 SELECT next_seq - %(n_events)s FROM t
-"""
+"""  # noqa: S608 - built of the constants above
 
 
 def is_plain(commit: Commit) -> bool:

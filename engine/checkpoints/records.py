@@ -89,4 +89,6 @@ def instant_of(ns: int | None) -> datetime | None:
 
 def undecodable(operation: str, error: Undecodable, store: str) -> StoreFailure:
     """The error a caller sees: the call, what did not decode, and in which store."""
-    return StoreFailure(operation, f"a stored row does not decode in {store}: {error}; restore it from a backup")
+    return StoreFailure(
+        operation, f"a stored row does not decode in {store}: {error}; restore it from a backup"
+    )

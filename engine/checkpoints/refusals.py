@@ -1,4 +1,4 @@
-"""Refused writers are counted for the operator: best effort, after the refusal, at most once a second a thread (ruling 20)."""
+"""Refused writers are counted for the operator: best effort, once a second a thread at most (ruling 20)."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from engine.database.constructs import Now
 from engine.database.statement import Statement
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import Connection, Executable
 
 INTERVAL = 1.0  # seconds between two counted refusals of a thread in this process
 REMEMBERED = 10_000  # threads whose last refusal is remembered
 
-_LAST_TOKEN = {
+_LAST_TOKEN: dict[str, Executable] = {
     "sqlite": select(meta.c.last_token),
     "postgresql": text("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM token"),
 }
@@ -38,7 +38,9 @@ def _upsert(insert: object) -> Statement:
     statement = insert(refusal).values(**values)  # type: ignore[operator]
     seen = {key: statement.excluded[key] for key in ("last_token", "last_verb", "last_at")}
     return Statement(
-        statement.on_conflict_do_update(index_elements=["thread_id"], set_={"count": refusal.c.count + 1, **seen})
+        statement.on_conflict_do_update(
+            index_elements=["thread_id"], set_={"count": refusal.c.count + 1, **seen}
+        )
     )
 
 

@@ -1,4 +1,4 @@
-"""Taking back an open turn: every checkpoint after the newest settled one goes (checkpoints.md 2.4, rulings 16 and 71)."""
+"""Taking back an open turn: all after the newest settled checkpoint (checkpoints.md 2.4, rulings 16, 71)."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from engine.checkpoints.tables import OPEN_ENTRY, checkpoint, queue_entry, queue
 from engine.database.statement import Statement
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import BindParameter, Connection
 
-_ID = bindparam("id")
+_ID: BindParameter[str] = bindparam("id")
 _SETTLED = (
     select(func.coalesce(func.max(checkpoint.c.place), literal(0)))
     .where(checkpoint.c.thread_id == _ID, checkpoint.c.status.in_([status.value for status in SETTLED]))

@@ -140,8 +140,8 @@ event = Table(
     METADATA,
     identifier("thread_id", nullable=False),
     counter("seq", nullable=False),
-    # PostgreSQL draws it in the INSERT; on SQLite it is the rowid and the key, in commit order by itself (ruling 23).
-    counter("position", server_default=EVENT_POSITIONS.next_value()),
+    # PostgreSQL draws it in the INSERT; on SQLite it is the rowid, in commit order by itself (ruling 23).
+    counter("position", nullable=False, server_default=EVENT_POSITIONS.next_value()),
     identifier("kind", nullable=False),
     identifier("run_id", nullable=False),
     identifier("checkpoint_id"),

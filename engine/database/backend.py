@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
@@ -11,6 +10,7 @@ from engine.errors import ValidationError
 
 if TYPE_CHECKING:
     import threading
+    from contextlib import AbstractContextManager
     from datetime import timedelta
 
     from sqlalchemy import Connection, Engine
@@ -23,11 +23,18 @@ MODE_OPTION = "holdwatch_mode"
 
 
 class Mode(StrEnum):
-    """How a transaction begins. A caller's own Connection is WRITE; a SINGLE statement commits by itself."""
+    """How a transaction begins. A caller's own Connection is WRITE; a SINGLE statement commits by itself.
+
+    The statements of a SNAPSHOT see one moment together; those of a READ may see one each.
+    """
 
     SINGLE = "single"
     READ = "read"
+    SNAPSHOT = "snapshot"
     WRITE = "write"
+
+
+READING = frozenset({Mode.READ, Mode.SNAPSHOT})
 
 
 class Fault(StrEnum):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
     from engine.database.backend import Limits
 
+# The event that may end the call of this thread, for waits that the driver's own hooks do not reach.
+CANCEL: ContextVar[threading.Event | None] = ContextVar("holdwatch_cancel", default=None)
 WATCH_INTERVAL = 0.02  # seconds a cancel may go unnoticed
 
 
@@ -32,7 +35,7 @@ class CancelWatch:
 
     @contextmanager
     def watching(self, cancel: threading.Event | None, act: Callable[[], None]) -> Iterator[None]:
-        """Call `act` once, from another thread, if `cancel` is set before the block ends. None watches nothing."""
+        """Call `act` once, from another thread, if `cancel` is set before the block ends; None: never."""
         if cancel is None:
             yield
             return
@@ -56,7 +59,7 @@ class CancelWatch:
             time.sleep(WATCH_INTERVAL)
 
     def _pass(self) -> bool:
-        # The action runs under the lock: once a call has left its block, nothing can still cancel the next statement.
+        # The action runs under the lock: a call that left its block has no cancel coming after it.
         with self._lock:
             for entry in [entry for entry in self._watched if entry.cancel.is_set()]:
                 self._watched.discard(entry)
@@ -72,6 +75,8 @@ def expired(limits: Limits) -> Callable[[], bool]:
     cancel = limits.cancel
 
     def ask() -> bool:
-        return (cancel is not None and cancel.is_set()) or (deadline is not None and time.monotonic() > deadline)
+        return (cancel is not None and cancel.is_set()) or (
+            deadline is not None and time.monotonic() > deadline
+        )
 
     return ask

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import BigInteger, Column, MetaData, Text
-from sqlalchemy.types import TypeEngine
 
 from engine.errors import ValidationError
+
+if TYPE_CHECKING:
+    from sqlalchemy.types import TypeEngine
 
 METADATA: Final = MetaData()
 MAX_ID_BYTES: Final = 512
@@ -43,7 +45,7 @@ def body(name: str, **options: Any) -> Column[str]:
 
 
 def dump(field: str, value: object) -> str:
-    """The ASCII JSON text of a value; ValidationError for what JSON cannot hold (NaN, lone surrogates in keys, bytes)."""
+    """The ASCII JSON text of a value; ValidationError for what JSON cannot hold (NaN, bytes)."""
     try:
         return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=_mapping)
     except (TypeError, ValueError, RecursionError) as error:
@@ -52,7 +54,7 @@ def dump(field: str, value: object) -> str:
 
 def _mapping(value: object) -> object:
     if hasattr(value, "keys") and hasattr(value, "__getitem__"):
-        return {key: value[key] for key in value.keys()}
+        return {key: value[key] for key in value.keys()}  # noqa: SIM118
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 

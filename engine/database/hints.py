@@ -1,4 +1,4 @@
-"""Hints ride on the connection and leave when it is given back, so a caller's own transaction sends them too (ruling 21)."""
+"""Hints leave when a connection is given back, so a caller's own transaction sends them too (ruling 21)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ def publish_on_return(engine: Engine, signals: Signals) -> None:
     """Send a connection's hints when the pool takes it back; a rollback drops them."""
 
     def drop(connection: Connection) -> None:
-        connection.info.pop(_KEY, None)
+        if not connection.invalidated:
+            connection.info.pop(_KEY, None)
 
     def publish(_driver: Any, record: Any) -> None:
         threads = record.info.pop(_KEY, None)

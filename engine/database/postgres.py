@@ -1,4 +1,4 @@
-"""PostgreSQL 14 or newer through psycopg 3: READ COMMITTED, row locks, the server's clock after the lock (design rule 5)."""
+"""PostgreSQL 14 or newer, psycopg 3: READ COMMITTED, row locks, the clock after the lock (design rule 5)."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Any
 import psycopg
 from psycopg import errors as pg
 from sqlalchemy import Engine, create_engine, event, text
-from sqlalchemy.engine import make_url
 
 from engine.clock import to_ns
-from engine.database.backend import BACKEND_OPTION, MODE_OPTION, Capabilities, Fault, Limits, Mode
+from engine.database.backend import BACKEND_OPTION, MODE_OPTION, READING, Capabilities, Fault, Limits, Mode
 from engine.database.cancel import CancelWatch
 from engine.database.hints import publish_on_return
 from engine.database.notify import NotifiedSignals
+from engine.database.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from datetime import timedelta
 
     from sqlalchemy import Connection
 
     from engine.clock import Clock
     from engine.database.constructs import Counter
+    from engine.database.wakeups import Signals
 
 CONNECT_TIMEOUT = 10  # seconds
 CANCEL_TIMEOUT = 5.0  # seconds for a cancel request to be taken
@@ -33,7 +33,7 @@ _TIMEOUT = "holdwatch_timeout"
 
 
 class PostgresBackend:
-    """A pool of connections in the driver's autocommit mode; BEGIN is sent by our own hook, with the call's bounds."""
+    """A pool in the driver's autocommit mode; BEGIN is sent by our own hook, with the call's bounds."""
 
     capabilities = Capabilities(name="postgresql", server_clock=True, one_statement_commit=True)
     driver_error: type[Exception] = psycopg.Error
@@ -48,7 +48,7 @@ class PostgresBackend:
         self.engine = self._engine(pool_size)
         self._modes = {mode: self.engine.execution_options(**{MODE_OPTION: mode}) for mode in Mode}
         self._cancels = CancelWatch()
-        self.signals = NotifiedSignals(self.connect, listen=not self._pooler)
+        self.signals: Signals = NotifiedSignals(self.connect, listen=not self._pooler)
         event.listen(self.engine, "begin", self._begin)
         publish_on_return(self.engine, self.signals)
 
@@ -95,8 +95,10 @@ class PostgresBackend:
             yield connection
 
     def _begin(self, connection: Connection) -> None:
-        reading = self._read_only or connection.get_execution_options()[MODE_OPTION] is Mode.READ
-        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED {'READ ONLY' if reading else 'READ WRITE'}"
+        mode = connection.get_execution_options()[MODE_OPTION]
+        level = "REPEATABLE READ" if mode is Mode.SNAPSHOT else "READ COMMITTED"
+        access = "READ ONLY" if self._read_only or mode in READING else "READ WRITE"
+        begin = f"BEGIN ISOLATION LEVEL {level} {access}"
         timeout = connection.info.get(_TIMEOUT)
         if timeout is not None:
             begin = f"{begin}; SET LOCAL statement_timeout = {timeout}"
@@ -107,7 +109,7 @@ class PostgresBackend:
         """Nothing: a sequence counts itself."""
 
     def lock_children(self, connection: Connection, parent: str) -> None:
-        """An advisory lock to the end of the transaction; the parent's row stays free for others (ruling 7)."""
+        """An advisory lock to the transaction's end; the parent's row stays free for others (ruling 7)."""
         connection.execute(_CHILDREN, {"parent": parent})
 
     def classify(self, error: BaseException) -> Fault:
@@ -131,7 +133,7 @@ class PostgresBackend:
 
 
 def _is_lost(error: psycopg.OperationalError) -> bool:
-    # No SQLSTATE: libpq itself failed. 57P01 to 57P03: the server ends or is not up; class 08: the connection.
+    # No SQLSTATE: libpq itself failed. 57P01 to 57P03: the server is ending or not up; 08: the connection.
     state = error.sqlstate
     return state is None or state.startswith("08") or state in {"57P01", "57P02", "57P03"}
 
@@ -151,8 +153,8 @@ def _canceller(connection: Connection) -> Any:
 
 
 def split_pooler(url: str) -> tuple[bool, str]:
-    """Whether `pooler=transaction` was asked for, and the libpq URL without it and without a driver's name."""
-    parsed = make_url(url)
+    """Whether `pooler=transaction` was asked for, and the libpq URL without it and the driver's name."""
+    parsed = parse(url)
     pooler = parsed.query.get("pooler") == "transaction"
     plain = parsed.difference_update_query(["pooler"]).set(drivername="postgresql")
     return pooler, plain.render_as_string(hide_password=False)

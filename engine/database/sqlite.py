@@ -1,4 +1,4 @@
-"""SQLite: one writer lock per process and file, then BEGIN IMMEDIATE; WAL; full sync (design rule 5, rulings 9 and 10)."""
+"""SQLite: a writer lock per process and file, BEGIN IMMEDIATE, WAL, full sync (design 5, rulings 9, 10)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event, text
 
-from engine.database.backend import BACKEND_OPTION, MODE_OPTION, Capabilities, Fault, Limits, Mode
-from engine.database.cancel import expired
+from engine.clock import to_ns
+from engine.database.backend import BACKEND_OPTION, MODE_OPTION, READING, Capabilities, Fault, Limits, Mode
+from engine.database.cancel import CANCEL, expired
 from engine.database.constructs import Counter
 from engine.database.hints import publish_on_return
 from engine.database.wakeups import LocalSignals, PolledSignals
 from engine.database.writer import WriterConnection, writer_lock
-from engine.clock import to_ns
 from engine.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from engine.clock import Clock
+    from engine.database.wakeups import Signals
 
 PROGRESS_STEPS = 1000  # virtual machine steps between two looks at the deadline (ruling 9)
 MAX_BUSY_MS = 2**31 - 1
@@ -56,15 +57,20 @@ class SqliteBackend:
         self._lock = writer_lock(path)
         self.engine = self._engine(pool_size)
         self._modes = {mode: self._view(mode) for mode in Mode}
-        self.signals = LocalSignals() if path is None else PolledSignals(self._poll_connection)
+        self.signals: Signals = LocalSignals() if path is None else PolledSignals(self._poll_connection)
         event.listen(self.engine, "begin", self._begin)
         publish_on_return(self.engine, self.signals)
 
     def _engine(self, pool_size: int) -> Engine:
-        # No reset on return: each transaction is ended by its owner, and in memory the next one may already have begun.
+        # No reset on return: owners end their transactions, and in memory the next may already have begun.
         options: dict[str, Any] = {"poolclass": StaticPool}
         if self.path is not None:
-            options = {"poolclass": QueuePool, "pool_size": pool_size, "max_overflow": pool_size, "pool_use_lifo": True}
+            options = {
+                "poolclass": QueuePool,
+                "pool_size": pool_size,
+                "max_overflow": pool_size,
+                "pool_use_lifo": True,
+            }
         engine = create_engine("sqlite://", creator=self._connect, pool_reset_on_return=None, **options)
         return engine.execution_options(**{BACKEND_OPTION: self, MODE_OPTION: Mode.WRITE})
 
@@ -116,8 +122,12 @@ class SqliteBackend:
     @contextmanager
     def session(self, mode: Mode, limits: Limits) -> Iterator[Connection]:
         """A pooled connection, or in memory the only one."""
-        with self._modes[mode].connect() as connection, self._bounded(connection, limits):
-            yield connection
+        told = CANCEL.set(limits.cancel)
+        try:
+            with self._modes[mode].connect() as connection, self._bounded(connection, limits):
+                yield connection
+        finally:
+            CANCEL.reset(told)
 
     @contextmanager
     def _bounded(self, connection: Connection, limits: Limits) -> Iterator[None]:
@@ -126,16 +136,14 @@ class SqliteBackend:
             return
         driver: Any = connection.connection.driver_connection
         driver.set_progress_handler(expired(limits), PROGRESS_STEPS)
-        driver.cancel = limits.cancel
         try:
             yield
         finally:
-            driver.cancel = None
             driver.set_progress_handler(None, PROGRESS_STEPS)
 
     def _begin(self, connection: Connection) -> None:
         driver: Any = connection.connection.driver_connection
-        reading = connection.get_execution_options()[MODE_OPTION] is Mode.READ or self._read_only
+        reading = connection.get_execution_options()[MODE_OPTION] in READING or self._read_only
         if reading and self.path is not None:
             driver.execute("BEGIN")
         else:

@@ -1,7 +1,8 @@
-"""Core statements compiled once per dialect and run on the driver's own cursor (ruling 13, design: the hot path).
+"""Core statements compiled once per dialect and run on the driver's own cursor (ruling 13).
 
-A `Statement` is built at import. Running it costs one cursor and no SQLAlchemy result machinery; rows come back as
-named tuples. Statements whose shape depends on the call (IN lists, optional filters) use `Connection.execute`.
+A `Statement` is built at import. Running it costs one cursor and no SQLAlchemy result machinery; rows come
+back as named tuples. Statements whose shape depends on the call (IN lists, optional filters) use
+`Connection.execute`.
 """
 
 from __future__ import annotations
@@ -99,7 +100,8 @@ def _row_type(core: ClauseElement) -> Callable[[Sequence[Any]], Row]:
         names = [column.key for column in core._returning]  # type: ignore[union-attr]  # noqa: SLF001
     else:
         names = []
-    return namedtuple("Row", [str(name) for name in names])._make if names else tuple  # noqa: PYI024
+    row: Any = namedtuple("Row", [str(name) for name in names]) if names else None  # noqa: PYI024
+    return tuple if row is None else row._make
 
 
 def _begun(connection: Connection) -> Any:

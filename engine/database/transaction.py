@@ -1,4 +1,4 @@
-"""The only place that opens a transaction: deadline, retry, error translation, commit-unknown (design rules 2 and 8, ruling 3)."""
+"""The only place that opens a transaction: deadline, retry, error translation (design 2 and 8, ruling 3)."""
 
 from __future__ import annotations
 
@@ -46,6 +46,7 @@ _ADVICE = {
 class _Progress:
     """How far one attempt got: what a lost connection means depends on it."""
 
+    alone: bool  # the statement commits by itself, so from its start it may have landed
     sent: bool = False
 
 
@@ -53,17 +54,26 @@ class Transactions:
     """Binds verbs to a back end: one call, one transaction, one outcome."""
 
     def __init__(
-        self, backend: Backend, *, read_only: bool = False, timeout: timedelta | None = None, secret: str = ""
+        self,
+        backend: Backend,
+        *,
+        read_only: bool = False,
+        timeout: timedelta | None = None,
+        secrets: tuple[str, ...] = (),
     ) -> None:
         self.backend = backend
         self.read_only = read_only
         self._limits = Limits(timeout)
-        self._secret = secret
+        self._secrets = secrets
         self.closed = False
 
     def read(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run a verb in one read-only snapshot-free transaction."""
         return self._attempts(name, Mode.READ, self._limits, verb, args, options)
+
+    def snapshot(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """Run a verb of several reading statements that must all see one moment."""
+        return self._attempts(name, Mode.SNAPSHOT, self._limits, verb, args, options)
 
     def read_until(
         self, name: str, cancel: threading.Event | None, verb: Verb[P, T], *args: P.args, **options: P.kwargs
@@ -72,7 +82,7 @@ class Transactions:
         return self._attempts(name, Mode.READ, Limits(self._limits.timeout, cancel), verb, args, options)
 
     def single(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
-        """Run a verb that is one reading statement, without a transaction around it where no deadline asks for one."""
+        """Run a verb that is one reading statement, in a transaction only where a deadline asks for one."""
         return self._attempts(name, Mode.SINGLE, self._limits, verb, args, options)
 
     def write(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
@@ -81,10 +91,10 @@ class Transactions:
         return self._attempts(name, Mode.WRITE, self._limits, verb, args, options)
 
     def single_write(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
-        """Run a verb that is one writing statement and commits by itself; a lost connection is CommitUnknown."""
+        """Run a verb that is one self-committing statement; a lost connection is CommitUnknown."""
         self._writable(name)
         mode = Mode.WRITE if self._limits.any else Mode.SINGLE
-        return self._attempts(name, mode, self._limits, verb, args, options, _Progress(sent=mode is Mode.SINGLE))
+        return self._attempts(name, mode, self._limits, verb, args, options, alone=mode is Mode.SINGLE)
 
     def write_until(
         self, name: str, cancel: threading.Event | None, verb: Verb[P, T], *args: P.args, **options: P.kwargs
@@ -111,12 +121,15 @@ class Transactions:
         verb: Callable[..., T],
         args: tuple[Any, ...],
         options: dict[str, Any],
-        progress: _Progress | None = None,
+        *,
+        alone: bool = False,
     ) -> T:
         self.check_open(name)
+        if limits.cancel is not None and limits.cancel.is_set():
+            raise WaitCancelled(name)
         attempt = 1
         while True:
-            stage = _Progress(progress.sent) if progress else _Progress()
+            stage = _Progress(alone)
             try:
                 return self._once(mode, limits, stage, verb, args, options)
             except EngineError:
@@ -134,6 +147,7 @@ class Transactions:
         self, mode: Mode, limits: Limits, stage: _Progress, verb: Callable[..., T], args: Any, options: Any
     ) -> T:
         with self.backend.session(mode, limits) as connection:
+            stage.sent = stage.alone
             try:
                 result = verb(connection, *args, **options)
                 if connection.in_transaction():
@@ -143,8 +157,11 @@ class Transactions:
                 raise
             except BaseException as error:
                 # A connection left in the middle of something is never used again; nor is one that was lost.
-                if not isinstance(error, Exception) or self._fault(error) is Fault.LOST:
+                if not isinstance(error, Exception):
                     connection.invalidate()
+                elif self._fault(error) is Fault.LOST:
+                    connection.invalidate()
+                    self.backend.engine.dispose()  # its neighbours in the pool are as old, and as lost
                 raise
             return result
 
@@ -176,6 +193,7 @@ class Transactions:
         if fault is Fault.READ_ONLY:
             return ReadOnlyStore(name, sqlstate=state)
         said = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
-        said = said.replace(self._secret, "***") if self._secret else said
+        for secret in self._secrets:
+            said = said.replace(secret, "***")
         advice = _ADVICE.get(fault)
         return StoreFailure(name, f"{said}; {advice}" if advice else said, sqlstate=state)

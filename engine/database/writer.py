@@ -8,9 +8,11 @@ import threading
 import time
 import weakref
 
-from engine.errors import ValidationError, WaitCancelled
+from engine.database.cancel import CANCEL
+from engine.errors import ValidationError
 
 _SLICE = 0.05  # seconds between two looks at a cancel event
+_PAUSE = 0.01  # seconds before the journal mode is asked for again
 _locks: weakref.WeakValueDictionary[str, _Lock] = weakref.WeakValueDictionary()
 _locks_guard = threading.Lock()
 
@@ -34,16 +36,25 @@ def writer_lock(path: str | None) -> _Lock:
         return _locks.setdefault(os.path.realpath(path), _Lock())
 
 
+def _error(text: str, code: int) -> sqlite3.OperationalError:
+    error = sqlite3.OperationalError(text)
+    error.sqlite_errorcode = code
+    return error
+
+
+def _is_busy(error: sqlite3.OperationalError) -> bool:
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF == sqlite3.SQLITE_BUSY
+
+
 class WriterConnection(sqlite3.Connection):
-    """A connection that takes the writer lock before BEGIN IMMEDIATE and frees it when its transaction has ended."""
+    """A connection that takes the writer lock before BEGIN IMMEDIATE and frees it after its transaction."""
 
     lock: _Lock
     busy: float
-    cancel: threading.Event | None = None
     _owner: int | None = None
 
     def begin_immediate(self) -> None:
-        """Begin a write within the busy timeout, which counts the wait for the lock; WaitCancelled if told to end."""
+        """Begin a write within the busy timeout, waiting for the lock included, or until told to end."""
         deadline = time.monotonic() + self.busy
         self._take(deadline)
         try:
@@ -66,7 +77,7 @@ class WriterConnection(sqlite3.Connection):
             try:
                 self.execute("BEGIN IMMEDIATE")
             except sqlite3.OperationalError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
+                if not _is_busy(error):
                     raise
                 self._still(deadline)
             else:
@@ -83,27 +94,33 @@ class WriterConnection(sqlite3.Connection):
 
     def _patience(self, deadline: float) -> float:
         left = deadline - time.monotonic()
-        return min(left, _SLICE) if self.cancel is not None else left
+        return left if CANCEL.get() is None else min(left, _SLICE)
 
     def _still(self, deadline: float) -> None:
-        if self.cancel is not None and self.cancel.is_set():
-            raise WaitCancelled("waiting for the SQLite writer lock")
+        cancel = CANCEL.get()
+        if cancel is not None and cancel.is_set():
+            raise _error("the wait for the writer lock was cancelled", sqlite3.SQLITE_INTERRUPT)
         if time.monotonic() >= deadline:
-            error = sqlite3.OperationalError("database is locked: another connection holds the writer lock")
-            error.sqlite_errorcode = sqlite3.SQLITE_BUSY
-            raise error
+            raise _error("database is locked: another connection holds the writer lock", sqlite3.SQLITE_BUSY)
 
     def switch_to_wal(self) -> None:
         """Outside any transaction, tried again while others open the same new file (ruling 10)."""
         deadline = time.monotonic() + self.busy
-        while self.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
-            try:
+        while not self._is_wal(deadline):
+            self._still(deadline)
+            time.sleep(_PAUSE)
+        self._wait_at_most(self.busy)
+
+    def _is_wal(self, deadline: float) -> bool:
+        self._wait_at_most(self._patience(deadline))
+        try:
+            if self.execute("PRAGMA journal_mode").fetchone()[0] != "wal":
                 self.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError as error:
-                if getattr(error, "sqlite_errorcode", 0) & 0xFF != sqlite3.SQLITE_BUSY:
-                    raise
-                self._still(deadline)
-                time.sleep(0.01)
+        except sqlite3.OperationalError as error:
+            if not _is_busy(error):
+                raise
+            return False
+        return True
 
     def commit(self) -> None:
         """COMMIT, then free the lock."""

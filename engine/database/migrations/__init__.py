@@ -1,11 +1,13 @@
 """Schema versions, brought up to date in process (ruling 11).
 
-A revision's id is the whole number that `meta.schema_version` holds after it. An up-to-date store costs one SELECT and
-imports no alembic. An upgrade is one transaction, so that of two processes opening a new store one waits for the other.
+A revision's id is the whole number that `meta.schema_version` holds after it. An up-to-date store costs one
+SELECT and imports no alembic. An upgrade is one transaction, so that of two processes opening a new store one
+waits for the other.
 """
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 SCHEMA_VERSION = 1
 _FOLDER = Path(__file__).parent
+_ONE_AT_A_TIME = threading.Lock()  # alembic keeps its context in module globals
 # The second key keeps it apart from every other advisory lock of the project.
 _LOCK = text("SELECT pg_advisory_xact_lock(1212369485, 1)")
 
@@ -38,15 +41,21 @@ def check_version(connection: Connection) -> None:
 
 
 def upgrade(connection: Connection) -> int:
-    """Bring the store to this build's version inside the caller's transaction; answer the version it had before."""
+    """Bring the store to this build's version inside the caller's transaction; answer the one it had."""
     if connection.dialect.name == "postgresql":
         connection.execute(_LOCK)
     found = version_of(connection)
-    if found > SCHEMA_VERSION:
+    if found == SCHEMA_VERSION:
+        return found
+    if not 0 <= found < SCHEMA_VERSION:
         raise SchemaMismatch(found, SCHEMA_VERSION)
-    if found < SCHEMA_VERSION:
+    with _ONE_AT_A_TIME:
         _run_steps(connection)
-        connection.execute(text("UPDATE meta SET schema_version = :version"), {"version": SCHEMA_VERSION})
+    reached = version_of(connection)
+    if reached != SCHEMA_VERSION:
+        raise SchemaMismatch(
+            reached, SCHEMA_VERSION, message=f"the steps end at schema version {reached}; reinstall"
+        )
     return found
 
 
@@ -59,7 +68,7 @@ def _run_steps(connection: Connection) -> None:
     config.set_main_option("script_location", str(_FOLDER))
     config.set_main_option("path_separator", "os")
     script = ScriptDirectory.from_config(config)
-    target = str(SCHEMA_VERSION)
+    target = "head"
 
     def steps(revision: object, _context: object) -> object:
         return script._upgrade_revs(target, revision)  # type: ignore[arg-type]  # noqa: SLF001

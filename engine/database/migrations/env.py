@@ -1,4 +1,4 @@
-"""Steps are run in process by `engine.database.migrations.upgrade`; this file keeps alembic's own command line working."""
+"""Alembic's hook, called by `engine.database.migrations.upgrade`, which has configured the context."""
 
 from alembic import context
 

@@ -1,5 +1,7 @@
 """Durable threads: registry, claims, history, log, effects, metadata, children, refusals, run queue."""
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -9,16 +11,16 @@ down_revision = None
 POSTGRES = "postgresql"
 
 
-def _id(name: str, *args: object, **options: object) -> sa.Column:
+def _id(name: str, *args: Any, **options: Any) -> sa.Column[str]:
     kind = sa.Text().with_variant(sa.Text(collation="C"), POSTGRES)
     return sa.Column(name, kind, *args, **options)
 
 
-def _int(name: str, *args: object, **options: object) -> sa.Column:
+def _int(name: str, *args: Any, **options: Any) -> sa.Column[int]:
     return sa.Column(name, sa.BigInteger(), *args, **options)
 
 
-def _body(name: str, **options: object) -> sa.Column:
+def _body(name: str, **options: Any) -> sa.Column[str]:
     return sa.Column(name, sa.Text(), **options)
 
 
@@ -91,13 +93,23 @@ def _thread() -> None:
         _int("claim_expires_at"),
         postgresql_with={"fillfactor": 80},
     )
-    # Cost of each for a checkpoint commit of 4 KB and five events, eight writers (PostgreSQL / SQLite full sync).
-    root, listed, claimed = "latest_id IS NOT NULL AND parent_id IS NULL", "latest_id IS NOT NULL", "claim_token IS NOT NULL"
-    _partial("thread_by_tenant", "thread", ["tenant_key", "updated_at", "thread_id"], root)  # -15 % (HOT lost) / -3 %
-    _partial("thread_by_status", "thread", ["tenant_key", "latest_status", "updated_at", "thread_id"], root)  # -4 %
+    # Cost of each for a checkpoint commit of 4 KB and five events, eight writers (PostgreSQL / SQLite).
+    root, listed, claimed = (
+        "latest_id IS NOT NULL AND parent_id IS NULL",
+        "latest_id IS NOT NULL",
+        "claim_token IS NOT NULL",
+    )
+    _partial(
+        "thread_by_tenant", "thread", ["tenant_key", "updated_at", "thread_id"], root
+    )  # -15 % (HOT lost) / -3 %
+    _partial(
+        "thread_by_status", "thread", ["tenant_key", "latest_status", "updated_at", "thread_id"], root
+    )  # -4 %
     _partial("thread_by_update", "thread", ["updated_at", "thread_id"], listed)  # -1 %
     _partial("thread_by_state", "thread", ["latest_status", "updated_at", "thread_id"], listed)  # noise
-    _partial("thread_by_expiry", "thread", ["claim_expires_at", "thread_id"], claimed)  # +1.3 KB of WAL a claim / 0
+    _partial(
+        "thread_by_expiry", "thread", ["claim_expires_at", "thread_id"], claimed
+    )  # +1.3 KB of WAL a claim / 0
     _partial("thread_by_holder", "thread", ["claim_holder", "thread_id"], claimed)  # with a claim only
     child = "latest_id IS NOT NULL AND parent_id IS NOT NULL"
     _partial("thread_by_parent", "thread", ["parent_id", "child_position"], child)
@@ -138,7 +150,7 @@ def _history() -> None:
 
 
 def _event(postgres: bool) -> None:
-    columns = [
+    columns: list[sa.Column[Any]] = [
         _id("thread_id", nullable=False),
         _int("seq", nullable=False),
         _id("kind", nullable=False),
@@ -181,7 +193,9 @@ def _small_tables() -> None:
         _int("updated_at", nullable=False),
         sa.PrimaryKeyConstraint("thread_id", "key"),
     )
-    op.create_index("metadata_by_value", "thread_metadata", ["tenant_key", "key", "value", "updated_at", "thread_id"])
+    op.create_index(
+        "metadata_by_value", "thread_metadata", ["tenant_key", "key", "value", "updated_at", "thread_id"]
+    )
     op.create_table(
         "child_place",
         _id("parent_id", nullable=False),
@@ -239,5 +253,10 @@ def _compress() -> None:
         sa.text("SELECT 'lz4' = ANY(enumvals) FROM pg_settings WHERE name = 'default_toast_compression'")
     )
     if known.scalar():
-        for table, column in (("checkpoint", "body"), ("pending_write", "body"), ("event", "payload"), ("effect", "value")):
+        for table, column in (
+            ("checkpoint", "body"),
+            ("pending_write", "body"),
+            ("event", "payload"),
+            ("effect", "value"),
+        ):
             op.execute(f"ALTER TABLE {table} ALTER COLUMN {column} SET COMPRESSION lz4")

@@ -1,0 +1,54 @@
+"""Store URLs: which back end, and how to name the store without its password (api.md, ruling 10)."""
+
+from __future__ import annotations
+
+from typing import Final
+from urllib.parse import quote, quote_plus
+
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError
+
+from engine.errors import ValidationError
+
+SQLITE: Final = "sqlite:///"
+MEMORY: Final = "memory:"
+POSTGRES: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
+_HIDDEN = "***"
+_SECRET_OPTIONS = ("password", "sslpassword")
+
+
+def check_url(url: str) -> None:
+    """ValidationError unless the URL names a store; what follows `sqlite:///` is a path, taken as it stands."""
+    if url.startswith(POSTGRES):
+        parse(url)
+    elif url != MEMORY and not (url.startswith(SQLITE) and url != SQLITE):
+        raise ValidationError("url", ("is not memory:, sqlite:///path or postgresql://…",))
+
+
+def parse(url: str) -> URL:
+    """A PostgreSQL URL taken apart."""
+    try:
+        return make_url(url)
+    except (ArgumentError, ValueError) as error:
+        raise ValidationError(
+            "url", ("is no PostgreSQL URL; write postgresql://user@host:port/database",)
+        ) from error
+
+
+def shown(url: str) -> str:
+    """The URL as it may be printed: no password in it, wherever it stood."""
+    if not url.startswith(POSTGRES):
+        return url
+    parsed = parse(url)
+    hidden = {key: _HIDDEN for key in _SECRET_OPTIONS if key in parsed.query}
+    return parsed.update_query_dict(hidden).render_as_string(hide_password=True)
+
+
+def secrets(url: str) -> tuple[str, ...]:
+    """Every spelling of the URL's passwords, to be scrubbed from a driver's messages; the longest first."""
+    if not url.startswith(POSTGRES):
+        return ()
+    parsed = parse(url)
+    words = [parsed.password or "", *(str(parsed.query.get(key, "")) for key in _SECRET_OPTIONS)]
+    spelled = {form for word in words if word for form in (word, quote(word, safe=""), quote_plus(word))}
+    return tuple(sorted(spelled, key=len, reverse=True))
