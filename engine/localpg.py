@@ -255,6 +255,7 @@ def _tail(log: IO[bytes]) -> str:
 
 def main() -> None:
     """Start a server, print its URL and keep it until interrupted."""
+    # Ctrl-C is how this is meant to end.
     with suppress(KeyboardInterrupt), start() as server:
         sys.stdout.write(f"{server.url()}\n")
         sys.stdout.flush()

@@ -10,6 +10,7 @@ from engine.checkpoints.checkpointer import Checkpointer
 from engine.clock import SystemClock
 from engine.database.migrations import check_version, upgrade
 from engine.database.transaction import Transactions
+from engine.desk.desk import Desk
 from engine.database.urls import MEMORY, POSTGRES, SQLITE, check_url, secrets, shown
 from engine.errors import SchemaMismatch, ValidationError
 
@@ -41,6 +42,11 @@ class Store:
     def checkpoints(self) -> Checkpointer:
         """Durable threads."""
         return Checkpointer(self._transactions, self.url, wakeups=self._wakeups)
+
+    @cached_property
+    def desk(self) -> Desk:
+        """What an operator may see."""
+        return Desk(self._transactions, self.url)
 
     @property
     def engine(self) -> Engine:

@@ -2,6 +2,7 @@
 
 from engine.checkpoints.checkpointer import Checkpointer
 from engine.checkpoints.model import (
+    ANY,
     BusyHolder,
     Checkpoint,
     CheckpointStatus,
@@ -18,8 +19,12 @@ from engine.checkpoints.model import (
     RunClaim,
     StoredCheckpoint,
 )
+from engine.checkpoints.tail import EventTail, Held
+from engine.checkpoints.watch import watch
+from engine.checkpoints.watch_all import watch_all
 
 __all__ = [
+    "ANY",
     "BusyHolder",
     "Checkpoint",
     "CheckpointStatus",
@@ -30,10 +35,14 @@ __all__ = [
     "EffectRecord",
     "EventDraft",
     "EventRecord",
+    "EventTail",
     "Fence",
+    "Held",
     "HolderKind",
     "Origin",
     "PendingWrite",
     "RunClaim",
     "StoredCheckpoint",
+    "watch",
+    "watch_all",
 ]

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from engine.checkpoints import claims, commits, deletion, effects, events, history
+from engine.checkpoints import claims, commits, deletion, effects, events, history, waiting
 from engine.checkpoints.drafts import Drafts
+from engine.checkpoints.model import ANY
 from engine.checkpoints.plain_commit import is_plain, plain_commit
 from engine.checkpoints.records import Undecodable, undecodable
 from engine.checkpoints.refusals import RefusalThrottle, record_refusal
+from engine.checkpoints.tail import EventTail, TailFilter
 from engine.database.columns import check_id
+from engine.database.wakeups import EVERY_THREAD
 from engine.errors import EngineError, StaleClaim, StoreFailure
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from contextlib import AbstractContextManager
     from datetime import timedelta
 
     from sqlalchemy import Connection
@@ -28,8 +32,10 @@ if TYPE_CHECKING:
         Fence,
         RunClaim,
         StoredCheckpoint,
+        Tenancy,
     )
     from engine.database.transaction import Transactions
+    from engine.database.wakeups import Waiter
 
     P = ParamSpec("P")
     T = TypeVar("T")
@@ -44,6 +50,7 @@ class Checkpointer:
         self._tx = transactions
         self._store = store
         self._wakeups = wakeups
+        self._wait = waiting.wait_for_hints if wakeups else waiting.wait_by_polling
         self._throttle = RefusalThrottle()
 
     def claim(self, thread_id: str, request: ClaimRequest) -> RunClaim:
@@ -102,8 +109,39 @@ class Checkpointer:
         timeout: timedelta,
         cancel: threading.Event | None = None,
     ) -> list[EventRecord]:
-        """`events_after`, waiting up to `timeout` for a commit where it would answer nothing."""
-        raise NotImplementedError
+        """`events_after`, waiting up to `timeout` for a commit where it would answer nothing.
+
+        A set `cancel` ends it with WaitCancelled and stays set. A limit below 1 is answered [] at once.
+        """
+        self._tx.check_open(waiting.OPERATION)
+        if limit < 1:
+            return []
+
+        def read() -> list[EventRecord]:
+            try:
+                return self._tx.read_until(
+                    waiting.OPERATION, cancel, events.events_after, thread_id, after_seq, limit
+                )
+            except Undecodable as error:
+                raise undecodable(waiting.OPERATION, error, self._store) from error
+
+        return self._wait(self._tx, read, thread_id, timeout, cancel)
+
+    def tail(
+        self,
+        *,
+        after: str | None = None,
+        tenant: Tenancy = ANY,
+        kinds: Iterable[str] | None = None,
+        recent: int = 0,
+    ) -> EventTail:
+        """A reader over the events of every thread, from now on or after a position; see `EventTail`."""
+        return EventTail(self._tx, self._store, TailFilter.of(tenant, kinds), after=after, recent=recent)
+
+    def changes(self, cancel: threading.Event | None = None) -> AbstractContextManager[Waiter]:
+        """Something to sleep on until any thread changes; a store without wake-ups only sleeps."""
+        signals = self._tx.backend.signals
+        return signals.waiting(EVERY_THREAD, cancel) if self._wakeups else signals.sleeping(cancel)
 
     def compact_events(self, thread_id: str, before_seq: int) -> None:
         """Raise the replay floor to `before_seq` at most and drop what lies below it, in bounded steps."""

@@ -11,7 +11,7 @@ from sqlalchemy import bindparam, delete, exists, null, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from engine.checkpoints.model import BusyHolder, ClaimRequest, HolderKind, RunClaim, check_ttl
-from engine.checkpoints.tables import child_place, effect, thread, thread_metadata
+from engine.checkpoints.tables import child_place, effect, refusal, thread, thread_metadata
 from engine.clock import from_ns, span_ns
 from engine.database.backend import backend_of
 from engine.database.columns import check_id
@@ -99,6 +99,7 @@ HOLDS_NOTHING = (
     & ~exists().where(child_place.c.child_id == thread.c.thread_id)
 )
 _DROP_EMPTY = Statement(delete(thread).where(thread.c.thread_id == _ID, HOLDS_NOTHING))
+DROP_REFUSALS = Statement(delete(refusal).where(refusal.c.thread_id == _ID))
 
 
 def claim(connection: Connection, thread_id: str, request: ClaimRequest) -> RunClaim:
@@ -147,8 +148,9 @@ def renew(connection: Connection, thread_id: str, token: int, ttl: timedelta) ->
 def release(connection: Connection, thread_id: str, token: int) -> None:
     """Give the claim back; any other token changes nothing and is no error (2.3)."""
     check_id("thread_id", thread_id)
-    if _RELEASE.count(connection, id=thread_id, token=token):
-        _DROP_EMPTY.count(connection, id=thread_id)
+    released = _RELEASE.count(connection, id=thread_id, token=token)
+    if released and _DROP_EMPTY.count(connection, id=thread_id):
+        DROP_REFUSALS.count(connection, id=thread_id)
 
 
 def current_token(connection: Connection, thread_id: str) -> int | None:

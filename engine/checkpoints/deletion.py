@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, null, update
 
-from engine.checkpoints.claims import LOCK, hold_current
+from engine.checkpoints.claims import DROP_REFUSALS, LOCK, hold_current
 from engine.checkpoints.commits import commit
 from engine.checkpoints.events import COMPACT_STEP, raise_floor
 from engine.checkpoints.model import Checkpoint, CheckpointStatus, Commit, Origin
@@ -17,7 +17,6 @@ from engine.checkpoints.tables import (
     effect,
     event,
     pending_write,
-    refusal,
     tenant_of,
     thread,
     thread_metadata,
@@ -64,7 +63,6 @@ _BURY = Statement(
     )
 )
 _DROP = Statement(delete(thread).where(thread.c.thread_id == _ID, thread.c.claim_token == bindparam("held")))
-_DROP_REFUSALS = Statement(delete(refusal).where(refusal.c.thread_id == _ID))
 _DROP_PLACES = Statement(delete(child_place).where(child_place.c.child_id == _ID))
 
 
@@ -127,4 +125,4 @@ def bury(connection: Connection, thread_id: str, token: int, row: Any) -> None:
         return
     _DROP.count(connection, id=thread_id, held=token)
     _DROP_PLACES.count(connection, id=thread_id)
-    _DROP_REFUSALS.count(connection, id=thread_id)
+    DROP_REFUSALS.count(connection, id=thread_id)

@@ -44,18 +44,24 @@ def body(name: str, **options: Any) -> Column[str]:
     return Column(name, Json, **options)
 
 
-def dump(field: str, value: object) -> str:
-    """The ASCII JSON text of a value; ValidationError for what JSON cannot hold (NaN, bytes)."""
-    try:
-        return json.dumps(value, ensure_ascii=True, allow_nan=False, separators=(",", ":"), default=_mapping)
-    except (TypeError, ValueError, RecursionError) as error:
-        raise ValidationError(field, (f"is not plain JSON data: {error}",)) from error
-
-
 def _mapping(value: object) -> object:
     if hasattr(value, "keys") and hasattr(value, "__getitem__"):
         return {key: value[key] for key in value.keys()}  # noqa: SIM118
     raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+# Made once: json.dumps with options makes an encoder a call. A cycle then ends at the recursion limit.
+_encode: Final = json.JSONEncoder(
+    ensure_ascii=True, allow_nan=False, separators=(",", ":"), check_circular=False, default=_mapping
+).encode
+
+
+def dump(field: str, value: object) -> str:
+    """The ASCII JSON text of a value; ValidationError for what JSON cannot hold (NaN, bytes, a cycle)."""
+    try:
+        return _encode(value)
+    except (TypeError, ValueError, RecursionError) as error:
+        raise ValidationError(field, (f"is not plain JSON data: {error}",)) from error
 
 
 def check_id(field: str, value: str) -> str:

@@ -1,11 +1,11 @@
-"""The two expressions in which the dialects differ: the clock and the counters (rulings 4 and 6)."""
+"""The expressions in which the dialects differ: the clock, the counters, JSON text (rulings 4 and 6)."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, bindparam, literal_column, select
+from sqlalchemy import BigInteger, Text, bindparam, literal_column, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
 
@@ -64,6 +64,42 @@ def _size_in_characters(element: Size, compiler: Any, **options: Any) -> str:
 @compiles(Size, "postgresql")
 def _size_in_octets(element: Size, compiler: Any, **options: Any) -> str:
     return f"octet_length({compiler.process(element.clauses, **options)})"
+
+
+class Pairs(FunctionElement[str]):
+    """JSON text of an object made of the rows' keys and values: an aggregate, NULL or `{}` without rows."""
+
+    type = Text()
+    inherit_cache = True
+    name = "pairs"
+
+
+@compiles(Pairs, "sqlite")
+def _pairs_as_object(element: Pairs, compiler: Any, **options: Any) -> str:
+    return f"json_group_object({compiler.process(element.clauses, **options)})"
+
+
+@compiles(Pairs, "postgresql")
+def _pairs_as_text(element: Pairs, compiler: Any, **options: Any) -> str:
+    return f"json_object_agg({compiler.process(element.clauses, **options)})::TEXT"
+
+
+class Each(FunctionElement[str]):
+    """A row for each string of a JSON array's text, under the column `value`."""
+
+    type = Text()
+    inherit_cache = True
+    name = "each"
+
+
+@compiles(Each, "sqlite")
+def _each_of_json(element: Each, compiler: Any, **options: Any) -> str:
+    return f"json_each({compiler.process(element.clauses, **options)})"
+
+
+@compiles(Each, "postgresql")
+def _each_of_elements(element: Each, compiler: Any, **options: Any) -> str:
+    return f"json_array_elements_text(CAST({compiler.process(element.clauses, **options)} AS JSON))"
 
 
 class Next(FunctionElement[int]):

@@ -14,7 +14,8 @@ from engine.database.backend import BACKEND_OPTION, MODE_OPTION, READING, Capabi
 from engine.database.cancel import CANCEL, expired
 from engine.database.constructs import Counter
 from engine.database.hints import publish_on_return
-from engine.database.wakeups import LocalSignals, PolledSignals
+from engine.database.polling import PolledSignals
+from engine.database.wakeups import LocalSignals
 from engine.database.writer import WriterConnection, writer_lock
 from engine.errors import ValidationError
 

@@ -437,5 +437,5 @@ def step(harness: Harness, held: RunClaim, move: str) -> None:
     elif move == "release":
         store.release(held.thread_id, held.token)
     else:
-        with suppress(StaleClaim):
+        with suppress(StaleClaim):  # What it may have changed is looked at afterwards.
             store.renew(held.thread_id, held.token, TTL)

@@ -15,6 +15,7 @@ from engine.checkpoints import Commit
 from engine.errors import WaitCancelled
 from tests.support.background import LIMIT, background, promptly, until
 from tests.support.builders import claim, emit, ev, fresh_id, latest_id, seqs
+from tests.support.locks import waiting_for_locks
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,13 +35,6 @@ def events_locked(harness: Harness) -> Iterator[None]:
     with harness.raw() as connection:
         connection.execute(text("LOCK TABLE event IN ACCESS EXCLUSIVE MODE"))
         yield
-
-
-def blocked_readers(harness: Harness) -> int:
-    """How many statements of other connections to this database wait for a lock."""
-    waiting = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    with harness.raw() as connection:
-        return int(connection.execute(text(waiting)).scalar_one())
 
 
 def store_is_whole(checkpoints: Checkpointer, number: int) -> None:
@@ -65,7 +59,7 @@ def test_core_66_a_read_interrupted_inside_the_database_harms_nobody(postgres_ha
         cancel = threading.Event()
         with events_locked(postgres_harness):
             reader = background(checkpoints.events_after, t, 0, 10, cancel=cancel)
-            until(lambda: blocked_readers(postgres_harness) == 1, "the reader waits for the lock")
+            until(lambda: waiting_for_locks(postgres_harness) == 1, "the reader waits for the lock")
             cancel.set()
             with pytest.raises(WaitCancelled):
                 reader.result(LIMIT)
@@ -84,7 +78,7 @@ def test_core_66_a_wait_interrupted_inside_the_database_harms_nobody(postgres_ha
         with events_locked(postgres_harness):
             hour = timedelta(hours=1)
             waiter = background(checkpoints.await_events_after, t, number, 10, hour, cancel)
-            until(lambda: blocked_readers(postgres_harness) == 1, "the waiter's read waits for the lock")
+            until(lambda: waiting_for_locks(postgres_harness) == 1, "the waiter's read waits for the lock")
             cancel.set()
             with pytest.raises(WaitCancelled):
                 waiter.result(LIMIT)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 import time
+from contextlib import suppress
 from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING
@@ -18,19 +19,13 @@ from engine.errors import CommitUnknown, InvalidCommit, StoreFailure, ThreadBusy
 from tests.support.background import LIMIT, background, promptly, until
 from tests.support.builders import TTL, chain, ck, claim, emit, ev, fresh_id, latest_id, seqs, task_ids, wr
 from tests.support.files import path_of, writing
+from tests.support.locks import end_other_connections, waiting_for_locks
 from tests.support.lossy import LossyLink
-from tests.support.together import together
+from tests.support.together import all_succeeded, together
 
 if TYPE_CHECKING:
     from engine.checkpoints import Checkpointer
     from tests.support.harness import Harness
-
-
-def waiting_for_locks(harness: Harness) -> int:
-    """How many connections to this database wait for a lock (PostgreSQL)."""
-    query = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    with harness.raw() as connection:
-        return int(connection.execute(text(query)).scalar_one())
 
 
 def test_ruling_1_no_write_outlives_the_checkpoint_it_was_for(harness: Harness) -> None:
@@ -112,16 +107,6 @@ def test_ruling_3_an_answer_lost_after_the_commit_is_unknown(postgres_harness: H
         store.close()
 
 
-def end_other_connections(harness: Harness) -> None:
-    """What a server's restart does to whoever is connected."""
-    query = (
-        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    )
-    with harness.raw() as connection:
-        connection.execute(text(query))
-
-
 def test_ruling_3_connections_lost_before_commit_are_replaced(postgres_harness: Harness) -> None:
     checkpoints = postgres_harness.checkpoints
     t = fresh_id()
@@ -177,6 +162,25 @@ def test_ruling_4_now_is_read_after_the_lock(postgres_harness: Harness) -> None:
         claim(store, t, "third")
 
 
+def test_ruling_6_a_row_that_comes_and_goes_is_claimed_all_the_same(harness: Harness) -> None:
+    checkpoints = harness.checkpoints
+    t = fresh_id()
+
+    def claim_and_release() -> list[int]:
+        tokens = []
+        for _ in range(40):
+            with suppress(ThreadBusy):  # Others race for it.
+                tokens.append(claim(checkpoints, t).token)
+                checkpoints.release(t, tokens[-1])
+        return tokens
+
+    each = all_succeeded(together(*[claim_and_release] * 6))
+    assert all(tokens == sorted(tokens) for tokens in each)
+    every = [token for tokens in each for token in tokens]
+    assert len(set(every)) == len(every) >= 40
+    assert claim(checkpoints, t).token > max(every)
+
+
 def test_ruling_7_children_are_numbered_in_the_order_of_their_commits(postgres_harness: Harness) -> None:
     checkpoints = postgres_harness.checkpoints
     parent, a, b = "parent", "child a", "child b"
@@ -221,8 +225,8 @@ def test_ruling_8_a_transaction_pooler_needs_no_session_state(postgres_harness: 
     assert [record.seq for record in waiter.result(2)] == [13]
 
     with store.engine.connect() as connection:
-        state = "SELECT (SELECT count(*) FROM pg_prepared_statements), (SELECT count(*) FROM pg_listening_channels())"
-        assert tuple(connection.execute(text(state)).one()) == (0, 0)
+        assert connection.execute(text("SELECT count(*) FROM pg_prepared_statements")).scalar_one() == 0
+        assert connection.execute(text("SELECT count(*) FROM pg_listening_channels()")).scalar_one() == 0
         assert connection.execute(text("SHOW statement_timeout")).scalar_one() == "0"
 
 

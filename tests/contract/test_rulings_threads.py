@@ -12,6 +12,7 @@ import pytest
 from sqlalchemy import event, inspect, text
 
 from engine.checkpoints import CheckpointStatus, ClaimRequest, Commit, EffectDraft
+from engine.clock import to_ns
 from engine.database.columns import METADATA
 from engine.errors import InvalidCommit, StaleClaim, ThreadDeleted, ValidationError
 from tests.support.background import until
@@ -182,7 +183,8 @@ def test_ruling_15_a_checkpoint_keeps_the_number_its_commit_began_at(harness: Ha
 def record_run(harness: Harness, t: str, run_id: str, state: str) -> None:
     """A queue entry of the thread that recorded the run."""
     entry = (
-        "INSERT INTO queue_entry (id, thread_id, input, state, available_at, lease_token, attempts, max_attempts)"
+        "INSERT INTO queue_entry"
+        " (id, thread_id, input, state, available_at, lease_token, attempts, max_attempts)"
         " VALUES (:id, :t, 'null', :state, 0, 0, 1, 3)"
     )
     run = "INSERT INTO queue_run (thread_id, entry_id, run_id, n) VALUES (:t, :id, :run, 1)"
@@ -226,9 +228,8 @@ def test_ruling_17_a_thread_being_deleted_takes_no_other_checkpoint(harness: Har
     chain(checkpoints, t, token, ["going"], status=DELETING)
 
     refused(ThreadDeleted(t), checkpoints.commit, t, Commit(token, checkpoint=ck("c3", "going", t=t)))
-    with pytest.raises(ThreadDeleted):
-        known = ck("c1", "going", t=t)
-        checkpoints.commit(t, Commit(token, checkpoint=known))
+    known = Commit(token, checkpoint=ck("c1", "going", t=t))
+    refused(ThreadDeleted(t), checkpoints.commit, t, known)
     assert latest_id(checkpoints, t) == "going"
     assert [record.seq for record in chain(checkpoints, t, token, ["going on"], status=DELETING)] == [3]
     assert emit(checkpoints, t, token, "event only") == [4]
@@ -395,10 +396,24 @@ def test_ruling_20_a_refusal_of_an_issued_token_is_observed(harness: Harness) ->
 
     refused(StaleClaim(t, first, second), checkpoints.commit, t, Commit(first, events=[ev("late")]))
 
-    until(lambda: refusals(harness, t) != [], "the refusal is written down")
+    until(partial(refusals, harness, t), "the refusal is written down")
     [(count, token, verb, at)] = refusals(harness, t)
     assert (count, token, verb) == (1, first, "commit")
-    assert at == (T0 + TTL - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1) * 1000
+    assert at == to_ns(T0 + TTL)
+
+
+def test_ruling_20_a_claim_keeps_when_it_was_granted_and_renewed(harness: Harness) -> None:
+    checkpoints = harness.checkpoints
+    t = fresh_id()
+    token = claim(checkpoints, t).token
+    for _ in range(3):
+        harness.advance(TTL / 3)
+        checkpoints.renew(t, token, TTL)
+
+    columns = "claim_granted_at, claim_renewed_at, claim_renewals, claim_expires_at"
+    with harness.raw() as connection:
+        row = connection.execute(text(f"SELECT {columns} FROM thread WHERE thread_id = :t"), {"t": t}).one()
+    assert tuple(row) == (to_ns(T0), to_ns(T0 + TTL), 3, to_ns(T0 + 2 * TTL))
 
 
 def test_ruling_20_every_refused_verb_is_named(harness: Harness) -> None:
@@ -415,7 +430,7 @@ def test_ruling_20_every_refused_verb_is_named(harness: Harness) -> None:
         claim(checkpoints, t, "second")
         with pytest.raises(StaleClaim):
             call(t, first)
-        until(lambda t=t: refusals(harness, t) != [], f"the refused {verb} is written down")
+        until(partial(refusals, harness, t), f"the refused {verb} is written down")
         assert refusals(harness, t)[0][1:3] == (first, verb)
 
 
@@ -441,5 +456,5 @@ def test_ruling_20_at_most_one_a_second_is_written(harness: Harness) -> None:
             checkpoints.commit(t, Commit(first))
     seconds = time.monotonic() - began
 
-    until(lambda: refusals(harness, t) != [], "the refusal is written down")
+    until(partial(refusals, harness, t), "the refusal is written down")
     assert refusals(harness, t)[0][0] <= 1 + seconds

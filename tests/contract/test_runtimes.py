@@ -291,7 +291,7 @@ def take_over(harness: Harness, checkpoints: Checkpointer, t: str) -> int:
         try:
             return claim(checkpoints, t, f"successor-{attempt}").token
         except ThreadBusy:
-            continue
+            continue  # Renewed in between: let the lease lapse once more.
     pytest.fail("the holder renewed a hundred times in between")
 
 
@@ -300,7 +300,7 @@ def test_core_106_recovery_reads_the_writes_again_after_its_claim(harness: Harne
     t, gate = fresh_id(), Gate("a")
     first, second = Interceptor(ours), Interceptor(theirs)
     closing = threading.Event()
-    # The holder's commits: its opening checkpoint, the answer, and the closing checkpoint, which comes too late.
+    # The holder commits its opening checkpoint, the answer, and a closing checkpoint that comes too late.
     first.before("commit", nothing, nothing, partial(closing.wait, LIMIT))
     run = background(Worker(first.checkpoints, gate).start, t, ["a"], "first")
     gate.wait_entered("a")

@@ -1,7 +1,7 @@
 """Subscriptions across runtimes: cases 109 to 115 of checkpoints.md.
 
-What a runtime shows its own subscribers without storing it ("live" events) is no business of the store, so only the
-log is looked at.
+What a runtime shows its own subscribers without storing it ("live" events) is no business of the store, so
+only the log is looked at.
 """
 
 from __future__ import annotations

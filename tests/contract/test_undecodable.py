@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from sqlalchemy import make_url, text
@@ -14,6 +14,8 @@ from tests.support.builders import ck, claim, emit, ev, fresh_id, seqs, wr
 from tests.support.files import path_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engine.checkpoints import Checkpointer
     from tests.support.harness import Harness
 
@@ -28,9 +30,9 @@ CALLS = {
 }
 
 
-def call(checkpoints: Checkpointer, name: str, t: str) -> Any:
+def call(checkpoints: Checkpointer, name: str, t: str) -> object:
     """The read of that name."""
-    reads = {
+    reads: dict[str, Callable[[], object]] = {
         "latest": lambda: checkpoints.latest(t),
         "latest of a write": lambda: checkpoints.latest(t),
         "history": lambda: checkpoints.history(t, limit=10),

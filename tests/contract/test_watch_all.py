@@ -15,6 +15,7 @@ from engine.errors import StoreFailure, ValidationError
 from tests.support.background import background
 from tests.support.builders import ck, claim, emit, ev, fresh_id
 from tests.support.follower import Follower
+from tests.support.locks import end_other_connections
 from tests.support.together import all_succeeded, together
 
 if TYPE_CHECKING:
@@ -212,17 +213,8 @@ def test_ruling_23_many_late_commits_are_delivered_in_order(postgres_harness: Ha
 def test_ruling_23_a_reconnect_misses_nothing(postgres_harness: Harness) -> None:
     following = started(postgres_harness.sibling())
     t, token = claimed(postgres_harness)
-    end = (
-        "SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity"
-        " WHERE datname = current_database() AND pid <> pg_backend_pid()"
-    )
     for round_ in range(5):
-        with postgres_harness.raw() as connection:
-            connection.execute(text(end))
-        with (
-            postgres_harness.raw() as connection
-        ):  # A connection of its own, so that the writer cannot be hit.
-            connection.execute(text("SELECT 1"))
+        end_other_connections(postgres_harness)
         store = postgres_harness.sibling()
         emit(store.checkpoints, t, token, f"after {round_}")
         store.close()

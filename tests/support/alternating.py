@@ -1,4 +1,4 @@
-"""Stores over one file that take turns, one in this process and one in another (case 126 of checkpoints.md)."""
+"""Stores over one file that take turns, one of them in another process (case 126 of checkpoints.md)."""
 
 from __future__ import annotations
 

@@ -39,8 +39,8 @@ def promptly(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     return background(function, *args, **kwargs).result(LIMIT)
 
 
-def until(condition: Callable[[], bool], what: str, *, limit: float = LIMIT) -> None:
-    """Wait for the condition; AssertionError naming `what` after `limit` seconds."""
+def until(condition: Callable[[], object], what: str, *, limit: float = LIMIT) -> None:
+    """Wait until the condition is true; AssertionError naming `what` after `limit` seconds."""
     deadline = time.monotonic() + limit
     while not condition():
         assert time.monotonic() < deadline, f"not within {limit} s: {what}"

@@ -65,6 +65,6 @@ class Follower:
             for item in self._stream:
                 self.delivered.append(item)
         except WaitCancelled:
-            return
+            return  # The test has seen enough.
         except EngineError as error:
             self.ended_by = error

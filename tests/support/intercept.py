@@ -1,4 +1,4 @@
-"""A Checkpointer with a test standing before it: calls are counted, and may be preceded or followed by an action."""
+"""A Checkpointer with a test standing before it: counts calls, and may act before or after one."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class Interceptor:
     """Passes every call on to `inner`.
 
-    `before(name, a, b)` runs `a` before the next call of that name and `b` before the one after; `after` likewise
-    once the call has done its work. An action that raises makes the call fail: before, nothing happened; after, the
-    work has landed and is reported failed.
+    `before(name, a, b)` runs `a` before the next call of that name and `b` before the one after it; `after`
+    does likewise once the call has done its work. An action that raises makes the call fail: before, nothing
+    has happened; after, the work has landed and is reported failed.
     """
 
     def __init__(self, inner: Checkpointer) -> None:

@@ -1,4 +1,4 @@
-"""A unix socket between a store and its PostgreSQL server that can lose the answer to one statement (ruling 3)."""
+"""A unix socket between a store and its PostgreSQL server that can lose one answer (ruling 3)."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ CHUNK = 65536
 class LossyLink:
     """Passes everything through until `arm`ed; then loses one answer together with its connection.
 
-    The answer lost is the first whose command tag satisfies the condition and after which the server is idle again,
-    outside any transaction: what it did has been committed.
+    The answer lost is the first whose command tag satisfies the condition and after which the server is idle
+    again, outside any transaction: what it did has been committed.
     """
 
     def __init__(self, url: str) -> None:
@@ -68,7 +68,7 @@ class LossyLink:
             return True
 
     def _accept(self) -> None:
-        with suppress(OSError):
+        with suppress(OSError):  # The listener was shut down.
             while True:
                 client, _ = self._listener.accept()
                 _Relay(self, client, self._server).start()
@@ -88,10 +88,10 @@ class _Relay:
             threading.Thread(target=self._until_closed, args=(copy,), daemon=True).start()
 
     def _until_closed(self, copy: Callable[[], None]) -> None:
-        with suppress(OSError):
+        with suppress(OSError):  # One end hung up.
             copy()
         for end in (self._client, self._server):
-            with suppress(OSError):
+            with suppress(OSError):  # It may be gone already.
                 end.shutdown(socket.SHUT_RDWR)
             end.close()
 

@@ -54,6 +54,11 @@ class Program:
         self._process.join(within)
         return answer
 
+    def lives(self) -> bool:
+        """True; AssertionError once the process has ended, so that nobody waits for what it will not do."""
+        assert self._process.exitcode is None, f"the process ended with {self._process.exitcode}"
+        return True
+
     def kill(self) -> None:
         """SIGKILL, and wait until the process is gone."""
         assert self._process.pid is not None

@@ -17,7 +17,7 @@ POLL = timedelta(milliseconds=20)
 
 
 class Subscriber:
-    """Delivers a thread's events after `after` until cancelled; `ended_by` is the store's error that ended it."""
+    """Delivers a thread's events after `after` until cancelled; `ended_by` is the error that ended it."""
 
     def __init__(self, checkpoints: Checkpointer, t: str, *, after: int = 0) -> None:
         self.delivered: list[EventRecord] = []
@@ -38,7 +38,7 @@ class Subscriber:
         return max(self.numbers, default=0)
 
     def wait_for(self, last: int) -> list[EventRecord]:
-        """Until the event of that number is delivered; all that was delivered, AssertionError after LIMIT seconds."""
+        """Until the event of that number is delivered; all that came, AssertionError after LIMIT seconds."""
         until(lambda: self.last >= last, f"event {last} is delivered (came: {self.numbers})")
         return list(self.delivered)
 
@@ -57,6 +57,6 @@ class Subscriber:
             for record in self._stream:
                 self.delivered.append(record)
         except WaitCancelled:
-            return
+            return  # The test has seen enough.
         except EngineError as error:
             self.ended_by = error

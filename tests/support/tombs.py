@@ -1,4 +1,4 @@
-"""The states of a thread id that was deleted once or twice: what cases 74 to 78, 81 to 83 of checkpoints.md look at."""
+"""The states of an id that was deleted once or twice: cases 74 to 78 and 81 to 83 of checkpoints.md."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """A small agent worker over the public API, for sections 4.8 and 4.9 of checkpoints.md.
 
-It fans its items out to one task each; a task's answer is stored as a pending write; once all are there, the answers
-are appended to the thread's results and the turn is closed. Nothing of it is needed to use the store: it does what
-any worker does that wants to survive its own death.
+It fans its items out to one task each; a task's answer is stored as a pending write; once all are there, the
+answers are appended to the thread's results and the turn is closed. Nothing of it is needed to use the store:
+it does what any worker does that wants to survive its own death.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ if TYPE_CHECKING:
 RUNNING, COMPLETED, FAILED = CheckpointStatus.RUNNING, CheckpointStatus.COMPLETED, CheckpointStatus.FAILED
 
 
-class IncompleteRun(Exception):  # noqa: N818 - a state of the thread, named as the runtime names it
+class IncompleteRun(Exception):
     """The thread's last turn is not settled: recover it first."""
 
 
-class Blocked(Exception):  # noqa: N818 - the outcome of a task
+class Blocked(Exception):
     """A task that ends its turn as FAILED."""
 
 
@@ -169,7 +169,7 @@ class Worker:
         self.run: Run | None = None
 
     def start(self, t: str, items: Sequence[str], run_id: str, tenant: str | None = None) -> Checkpoint:
-        """A new turn over the items; IncompleteRun when the last one is open. Returns the closing checkpoint."""
+        """A new turn over the items, IncompleteRun when the last one is open; the closing checkpoint."""
         seen = self._latest(t)
         with self._admitted(t, run_id, tenant) as run:
             if seen is not None and seen.status not in (COMPLETED, FAILED):

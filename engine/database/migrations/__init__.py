@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sqlalchemy import inspect, text
+from sqlalchemy.exc import DBAPIError
 
+from engine.database.backend import Fault, backend_of
 from engine.errors import SchemaMismatch
 
 if TYPE_CHECKING:
@@ -29,13 +31,24 @@ def version_of(connection: Connection) -> int:
     """The store's schema version; 0 for an empty database."""
     if not inspect(connection).has_table("meta"):
         return 0
+    return _recorded(connection)
+
+
+def _recorded(connection: Connection) -> int:
     found = connection.execute(text("SELECT schema_version FROM meta")).scalar_one_or_none()
     return 0 if found is None else int(found)
 
 
 def check_version(connection: Connection) -> None:
-    """SchemaMismatch unless the store is exactly at this build's version."""
-    found = version_of(connection)
+    """SchemaMismatch unless the store is exactly at this build's version, for which one SELECT is enough."""
+    try:
+        found = _recorded(connection)
+    except DBAPIError as error:
+        if error.orig is None or backend_of(connection).classify(error.orig) is not Fault.OTHER:
+            raise
+        # Most likely there is no such table; if it is anything else, the same SELECT fails again in here.
+        connection.rollback()
+        found = version_of(connection)
     if found != SCHEMA_VERSION:
         raise SchemaMismatch(found, SCHEMA_VERSION)
 

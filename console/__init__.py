@@ -1,0 +1,3 @@
+"""The operators' console over a Holdwatch store, and the `holdwatch` command."""
+
+VERSION = "0.1.0"

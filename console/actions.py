@@ -1,0 +1,205 @@
+"""Every operator verb, declared once: its name, keys, label, help, and what it may do.
+
+Key bindings, footer, help, palette and command line are all made from `ACTIONS`, and all of them run a verb
+through `Page.perform`, which asks `refusal` first: there is no second way in (console.md F3). A verb does its
+work in a method `do_<name>` of the widget in focus, of one of its ancestors, of the screen, or of the app;
+the first that has it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Final
+
+from textual.binding import Binding
+from textual.keys import _character_to_key
+
+from console.present import Safe, own
+
+
+class Place(StrEnum):
+    """Where a verb makes sense.
+
+    A screen names its places; where two claim one key, the one it names first has it.
+    """
+
+    EVERYWHERE = "everywhere"
+    LIST = "lists"
+    FILTERED = "lists with a filter"
+    THREADS = "threads"
+    THREAD = "one thread"
+    EVENTS = "events"
+
+
+class Capability(StrEnum):
+    """What a verb needs: to look, or to change the store."""
+
+    READ = "read"
+    WRITE = "write"
+
+
+class Level(IntEnum):
+    """How a verb is confirmed: not at all, y or n, a typed phrase, a phrase with count, environment and
+    reason.
+    """
+
+    NONE = 0
+    ASK = 1
+    PHRASE = 2
+    REASON = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One verb.
+
+    `footer` is its place in the footer, counted from one, or zero for a verb that is only in the help.
+    """
+
+    name: str
+    keys: tuple[str, ...]
+    label: str
+    help: str
+    place: Place = Place.EVERYWHERE
+    capability: Capability = Capability.READ
+    level: Level = Level.NONE
+    footer: int = 0
+
+    @property
+    def key(self) -> Safe:
+        """The first key as an operator reads it."""
+        return own(_READABLE.get(self.keys[0], self.keys[0])) if self.keys else own("")
+
+    @property
+    def all_keys(self) -> Safe:
+        """All keys as an operator reads them."""
+        return own("  ".join(_READABLE.get(key, key) for key in self.keys))
+
+
+_READABLE: Final = {
+    "escape": "esc",
+    "pageup": "PgUp",
+    "pagedown": "PgDn",
+    "f1": "F1",
+    "home": "Home",
+    "end": "End",
+}
+
+ACTIONS: Final = (
+    Action("threads", ("1",), "Threads", "Go to the threads, newest first"),
+    Action("events", ("5",), "Events", "Go to the live tail of the whole store"),
+    Action("up", ("k", "up"), "up", "One row up", Place.LIST),
+    Action("down", ("j", "down"), "down", "One row down", Place.LIST),
+    Action("page_up", ("pageup",), "page up", "One screen up", Place.LIST),
+    Action(
+        "page_down",
+        ("pagedown",),
+        "page down",
+        "One screen down; the next page is fetched on the way",
+        Place.LIST,
+    ),
+    Action(
+        "first",
+        ("g", "home"),
+        "first",
+        "To the first row; a list that is newest first stays there",
+        Place.LIST,
+    ),
+    Action("last", ("G", "end"), "last", "To the last row that is loaded", Place.LIST),
+    Action("open", ("enter",), "open", "Open the row under the cursor", Place.LIST, footer=1),
+    Action(
+        "filter",
+        ("/",),
+        "filter",
+        "Filter the list, in the store: field:value ...; esc clears",
+        Place.FILTERED,
+        footer=2,
+    ),
+    Action("detail", ("i",), "detail", "Show or hide the pane below the list", Place.FILTERED, footer=7),
+    Action(
+        "follow", ("f",), "follow", "Follow the newest events, or stay where you are", Place.EVENTS, footer=3
+    ),
+    Action(
+        "goto",
+        ("g",),
+        "go to",
+        "Go to a time (14:03 or 14:03:22) or to a thread's event number (#41)",
+        Place.EVENTS,
+        footer=4,
+    ),
+    Action("minute_back", ("[",), "-1 min", "One minute earlier among the events held", Place.EVENTS),
+    Action("minute_on", ("]",), "+1 min", "One minute later among the events held", Place.EVENTS),
+    Action("hour_back", ("{",), "-1 h", "One hour earlier among the events held", Place.EVENTS),
+    Action("hour_on", ("}",), "+1 h", "One hour later among the events held", Place.EVENTS),
+    Action("next_tab", ("tab", "l", "right"), "next tab", "The next tab", Place.THREAD, footer=1),
+    Action("previous_tab", ("shift+tab", "h", "left"), "tab before", "The tab before", Place.THREAD),
+    Action("read", ("enter",), "read", "Into the text of this row; esc comes back", Place.THREAD, footer=2),
+    Action("pause", ("p",), "pause", "Stop asking the store, or go on", footer=5),
+    Action("refresh", ("r",), "refresh", "Ask the store now", footer=8),
+    Action("copy", ("y",), "copy", "Send the id under the cursor to the terminal's clipboard", footer=6),
+    Action(
+        "address",
+        ("Y",),
+        "copy address",
+        "Send this screen's address, which `:` understands, to the clipboard",
+    ),
+    Action(
+        "command",
+        (":",),
+        "command",
+        "Type a command: a verb's name, thr:ID, events kind:..., at 14:03",
+        footer=9,
+    ),
+    Action("palette", (";", "ctrl+p"), "palette", "Search all verbs by name"),
+    Action("help", ("?", "f1"), "help", "The keys of this screen", footer=10),
+    Action(
+        "back", ("escape",), "back", "One step back: prompt, filter, screen; changes nothing in the store"
+    ),
+    Action("theme", (), "colours", "Change between the night and the day colours"),
+    Action("quit", ("q", "ctrl+q"), "quit", "Leave the console", footer=11),
+)
+"""The registry. Its order is the order of the help."""
+
+BY_NAME: Final = {action.name: action for action in ACTIONS}
+
+
+def refusal(action: Action, *, writable: bool) -> Safe | None:
+    """Why a verb may not run now, or None: the one check that every route goes through."""
+    if action.capability is Capability.WRITE and not writable:
+        return own(f"read-only: {action.label} changes the store and is off")
+    return None
+
+
+def of(places: tuple[Place, ...]) -> tuple[Action, ...]:
+    """The verbs of a screen that names these places, in the registry's order."""
+    return tuple(action for action in ACTIONS if action.place in places)
+
+
+def bindings(*places: Place) -> list[Binding]:
+    """Textual bindings for a screen: each key once, for the place that is named first."""
+    taken: dict[str, Action] = {}
+    for place in places:
+        for action in of((place,)):
+            for key in action.keys:
+                taken.setdefault(key, action)
+    return [
+        Binding(textual_key(key), f"screen.verb('{action.name}')", action.label, show=False)
+        for key, action in taken.items()
+    ]
+
+
+def textual_key(key: str) -> str:
+    """Textual's name for a key: it spells characters out."""
+    return _character_to_key(key) if len(key) == 1 else key
+
+
+def footer(places: tuple[Place, ...]) -> tuple[Action, ...]:
+    """The verbs of the footer, in its order; a screen's own verb takes the place of a general one with
+    its key.
+    """
+    shown = [action for action in of(places) if action.footer]
+    keys = {
+        action.keys[0]: action for action in sorted(shown, key=lambda action: -places.index(action.place))
+    }
+    return tuple(sorted(keys.values(), key=lambda action: action.footer))

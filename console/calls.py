@@ -1,0 +1,69 @@
+"""Blocking gateway calls from the event loop: each in a daemon thread, at most two at once.
+
+A daemon thread never keeps the console from leaving: a call that hangs in a driver is abandoned at exit,
+after the gateway was told to end it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+
+IN_FLIGHT: Final = 2
+"""Calls that may run at once: as many as the reading store has connections (ruling 57)."""
+
+
+class Calls:
+    """Runs blocking functions for coroutines. `running` is how many are in flight."""
+
+    def __init__(self, limit: int = IN_FLIGHT) -> None:
+        self._slots = asyncio.Semaphore(limit)
+        self.limit = limit
+        self.running = 0
+
+    async def run(self, function: Callable[[], T]) -> T:
+        """The function's answer or its exception; waits for a free slot first."""
+        async with self._slots:
+            self.running += 1
+            try:
+                return await self._in_thread(function)
+            finally:
+                self.running -= 1
+
+    async def _in_thread(self, function: Callable[[], T]) -> T:
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
+
+        def work() -> None:
+            try:
+                result = function()
+            except BaseException as error:  # noqa: BLE001 - handed whole to the waiting coroutine
+                _tell(loop, _fail, answer, error)
+            else:
+                _tell(loop, _succeed, answer, result)
+
+        threading.Thread(target=work, name="holdwatch-call", daemon=True).start()
+        return await answer
+
+
+def _tell(loop: asyncio.AbstractEventLoop, settle: Callable[..., None], *arguments: Any) -> None:
+    try:
+        loop.call_soon_threadsafe(settle, *arguments)
+    except RuntimeError:  # the loop has closed: the console has left, nobody waits for the answer
+        return
+
+
+def _succeed(answer: asyncio.Future[T], result: T) -> None:
+    if not answer.done():
+        answer.set_result(result)
+
+
+def _fail(answer: asyncio.Future[Any], error: BaseException) -> None:
+    if not answer.done():
+        answer.set_exception(error)

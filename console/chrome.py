@@ -1,0 +1,127 @@
+"""What the lines around a screen say: store, freshness, banner, screens and keys. Pure functions to cells."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from console import actions
+from console.present import Cell, Tone, instant, number, own, safe, width
+from console.refresh import Condition, Freshness
+from console.widgets.prompt import Purpose
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from datetime import datetime
+
+    from console.actions import Action, Place
+    from console.jsontext import Line
+    from console.model import StoreLabel
+    from console.session import Session
+
+WIDE: Final = 110
+"""Cells from which the header shows the store's whole address."""
+_SCREENS: Final = ("threads", "events")
+_TONES: Final = {
+    Condition.WAITING: Tone.INFO,
+    Condition.LIVE: Tone.GOOD,
+    Condition.PAUSED: Tone.WARN,
+    Condition.STALE: Tone.BAD,
+}
+
+
+def store(label: StoreLabel, *, writable: bool, room: int) -> Line:
+    """The header's left part: which store, and that nothing can be changed."""
+    shown = label.address if room >= WIDE else label.name
+    mode = Cell(own(" READ-WRITE "), Tone.BAD) if writable else Cell(own("RO"), Tone.INFO)
+    return (
+        Cell(own(" ")),
+        Cell(safe(shown), Tone.HEAD),
+        Cell(own(f"  {label.kind}  "), Tone.MUTED),
+        mode,
+    )
+
+
+def freshness(state: Freshness, as_of: datetime | None, now: float) -> Line:
+    """The header's right part: whether the data is live, its time in the store's clock, and its age."""
+    word = Cell(own(f"  {state.condition.value}"), _TONES[state.condition])
+    parts: list[Cell] = [word]
+    if state.condition is Condition.LIVE:
+        parts.append(Cell(own(f" {state.interval:g}s"), Tone.MUTED))
+    elif state.since is not None:
+        parts.append(Cell(own(f" {seconds(now - state.since)}"), _TONES[state.condition]))
+    if as_of is not None:
+        parts.append(Cell(own(f"  as of {instant(as_of)[11:19]}Z"), Tone.MUTED))
+    return (*parts, Cell(own(" ")))
+
+
+def seconds(count: float) -> str:
+    """A short span for the header."""
+    return f"{int(count)}s" if count < 60 else f"{int(count) // 60}m{int(count) % 60:02d}s"
+
+
+def banner(state: Freshness, as_of: datetime | None, now: float) -> tuple[Cell, ...]:
+    """What is said over the data while the store does not answer, a paragraph a cell; nothing while it
+    does.
+    """
+    if state.cause is None:
+        return ()
+    due = "" if state.next_at is None else f", next in {max(0, round(state.next_at - now))}s"
+    old = "nothing has been read yet" if as_of is None else f"the data below is OLD: as of {instant(as_of)}"
+    return (
+        Cell(own(f"!! NO ANSWER FROM THE STORE   attempt {state.attempt}{due}   r asks now"), Tone.BAD),
+        Cell(own(f"!! {old}"), Tone.WARN),
+        Cell(safe(state.cause.message, 600)),
+    )
+
+
+def screens(current: str, session: Session) -> Line:
+    """The screens with their digits, the present one marked, and a sign while queries run."""
+    cells: list[Cell] = [Cell(own(" "))]
+    for name in _SCREENS:
+        action = actions.BY_NAME[name]
+        here = name == current
+        cells.append(Cell(own(f"{action.key} "), Tone.ACCENT))
+        cells.append(Cell(own(f"{action.label}  "), Tone.HEAD if here else Tone.MUTED))
+    if session.calls.running:
+        cells.append(Cell(own(f" asking {session.calls.running}/{session.calls.limit}"), Tone.MUTED))
+    return tuple(cells)
+
+
+def keys(places: tuple[Place, ...], room: int) -> Line:
+    """As many of the footer's verbs as fit; help and quit always do."""
+    shown = list(actions.footer(places))
+    while _keys_width(shown) > room and len(shown) > 2:
+        shown.pop(-3 if len(shown) > 3 else 0)
+    cells: list[Cell] = []
+    for action in shown:
+        cells += _key_cells(action.key, action.label)
+    return tuple(cells)
+
+
+def prompt_keys(purpose: Purpose, words: Sequence[str]) -> Line:
+    """The keys while the operator types, and what he may type."""
+    does = "apply" if purpose is Purpose.FILTER else "run"
+    pairs = (("enter", does), ("tab", "complete"), ("esc", "cancel"))
+    cells = [cell for key, label in pairs for cell in _key_cells(key, label)]
+    hint = (
+        "  ".join(words)
+        if purpose is Purpose.FILTER
+        else "a verb, thr:ID, threads or events with a filter, at"
+    )
+    return (*cells, Cell(own(f"  {hint}"), Tone.MUTED))
+
+
+def _key_cells(key: str, label: str) -> Line:
+    return Cell(own(f" {key}"), Tone.ACCENT), Cell(own(f" {label} "), Tone.MUTED)
+
+
+def _keys_width(shown: Sequence[Action]) -> int:
+    return sum(width(action.key) + len(action.label) + 3 for action in shown)
+
+
+def rows_line(first: int, last: int, held: int, more: bool, total: str | None) -> Line:
+    """Which rows of how many: never an exact total that was not counted."""
+    if not held:
+        return (Cell(own("0 rows ")),)
+    of = total if total is not None else f"{number(held)}{'+' if more else ''}"
+    return (Cell(own(f"{first:,}-{last:,} of {of} "), Tone.MUTED),)

@@ -1,0 +1,147 @@
+"""The `holdwatch` command: the console by default, and the verbs that a script needs (api.md, "The command").
+
+Nothing heavy is imported before a command is chosen: `--help` answers without Textual and without SQLAlchemy.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from enum import IntEnum
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from console import VERSION, stores
+from console.model import GatewayError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+STORE_VARIABLE: Final = "HOLDWATCH_STORE"
+
+app = typer.Typer(
+    name="holdwatch",
+    help="A terminal console for agent threads and the store beneath it: holdwatch STORE opens it, "
+    "holdwatch demo shows one at work.",
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+Store = Annotated[
+    str,
+    typer.Argument(
+        envvar=STORE_VARIABLE,
+        metavar="STORE",
+        help="A file, sqlite:///path or postgresql://user@host/database.",
+        show_default=False,
+    ),
+]
+
+
+class Exit(IntEnum):
+    """What the command's exit codes mean."""
+
+    OK = 0
+    REFUSED = 1
+    STORE_FAILURE = 2
+    USAGE = 64
+    INTERRUPTED = 130
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"holdwatch {VERSION}")
+        raise typer.Exit
+
+
+@app.callback()
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """What every command shares."""
+
+
+@app.command()
+def console(store: Store) -> None:
+    """Look at a store, read-only."""
+    raise typer.Exit(open_console(stores.url_of(store)))
+
+
+@app.command()
+def demo(
+    threads: Annotated[int, typer.Option(min=1, max=10_000, help="Threads the agents work on.")] = 24,
+    seed: Annotated[int, typer.Option(help="What the agents' dice begin with.")] = 1,
+    store: Annotated[
+        str | None, typer.Option(metavar="URL", help="A store to work on instead of a private one.")
+    ] = None,
+) -> None:
+    """Watch a fleet of simulated agents at work."""
+    demonstration: Any = importlib.import_module("console.demo")
+    with demonstration.fleet(store, threads=threads, seed=seed) as url:
+        code = open_console(url)
+    raise typer.Exit(code)
+
+
+@app.command()
+def migrate(
+    url: Annotated[str, typer.Argument(metavar="URL", help="sqlite:///path or postgresql://...")],
+) -> None:
+    """Create a store's tables, or bring them up to this version."""
+    from console import gateway
+
+    gateway.migrate(url)
+    typer.echo(f"{stores.label_of(url).address} is ready")
+
+
+def open_console(url: str) -> int:
+    """Run the console on a store until the operator leaves; the exit code."""
+    import time
+
+    from console.app import HoldwatchApp
+    from console.calls import Calls
+    from console.gateway import EngineGateway
+    from console.session import Session
+
+    application = HoldwatchApp(Session(EngineGateway(url), Calls(), time.monotonic))
+    application.run()
+    return application.return_code or Exit.OK
+
+
+def run(arguments: Sequence[str]) -> int:
+    """Run a command line; its exit code. What went wrong is said on standard error."""
+    try:
+        code = app(args=with_command(list(arguments)), prog_name="holdwatch", standalone_mode=False)
+    except typer.Abort:
+        return _fail("interrupted", Exit.INTERRUPTED)
+    except KeyboardInterrupt:
+        return _fail("interrupted", Exit.INTERRUPTED)
+    except typer.TyperException as error:
+        return _fail(error.format_message(), Exit.USAGE)
+    except (stores.NoStoreError, GatewayError) as error:
+        return _fail(str(error), Exit.STORE_FAILURE)
+    return code if isinstance(code, int) else Exit.OK
+
+
+def with_command(arguments: list[str]) -> list[str]:
+    """The arguments with the console's command before a store: a first word that is no command is one
+    (ruling 62).
+    """
+    commands = {
+        command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands
+    }
+    first = next((word for word in arguments if not word.startswith("-")), None)
+    if first is None and not arguments:
+        return ["console"]
+    if first is None or first in commands:
+        return arguments
+    return ["console", *arguments]
+
+
+def _fail(message: str, code: Exit) -> int:
+    print(f"holdwatch: {message}", file=sys.stderr)  # noqa: T201 - the command line's own voice
+    return code

@@ -1,0 +1,52 @@
+"""The fleet's process: reads the store's URL, works until its standard input ends."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from typing import Final
+
+from console.demo import READY
+from console.demo.agents import Agent, Fleet
+from console.demo.stage import furnish
+from engine import open_store
+from engine.errors import EngineError
+
+AGENTS: Final = 7
+
+
+def main() -> int:
+    """Run the fleet; 1 with the reason on standard error if the store cannot be used."""
+    threads, seed = int(sys.argv[1]), int(sys.argv[2])
+    url = sys.stdin.readline().strip()
+    try:
+        with open_store(url, pool_size=AGENTS, application_name="holdwatch-demo") as store:
+            fleet = Fleet(store, threads=threads, seed=seed)
+            furnish(fleet)
+            print(READY, flush=True)  # noqa: T201 - the word the other process waits for
+            _work(fleet)
+    except EngineError as error:
+        print(error, file=sys.stderr)  # noqa: T201 - shown by the other process
+        return 1
+    return 0
+
+
+def _work(fleet: Fleet) -> None:
+    agents = [Agent(fleet, number) for number in range(1, AGENTS + 1)]
+    for agent in agents:
+        agent.start()
+    watcher = threading.Thread(target=_until_told, args=(fleet,), daemon=True)
+    watcher.start()
+    for agent in agents:
+        agent.join()
+
+
+def _until_told(fleet: Fleet) -> None:
+    """The pipe ends when the console does, however it ends."""
+    while sys.stdin.read(4096):
+        pass
+    fleet.stop.set()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

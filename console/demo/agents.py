@@ -1,0 +1,135 @@
+"""The simulated agents: each claims a thread, works through a run, and at times dies holding its claim."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections import deque
+from typing import TYPE_CHECKING, Final
+
+from console.demo.run import LEASE, Run
+from console.demo.stage import Subject, ending, subjects
+from engine.checkpoints import CheckpointStatus, ClaimRequest
+from engine.errors import CheckpointConflict, EngineError, StaleClaim, ThreadBusy, ThreadDeleted
+
+if TYPE_CHECKING:
+    from engine import Store
+    from engine.checkpoints import RunClaim
+
+RENEW_EVERY: Final = 2.5
+"""Seconds between renewals: well inside the lease."""
+PAUSE: Final = (0.15, 1.1)
+"""Seconds between two steps, at least and at most."""
+TROUBLE: Final = 2.0
+"""Seconds an agent waits after its store failed."""
+
+
+class Fleet:
+    """What the agents share: the store, the threads, who was left behind, and when to stop."""
+
+    def __init__(self, store: Store, *, threads: int, seed: int) -> None:
+        self.checkpoints = store.checkpoints
+        self.subjects = subjects(threads, seed)
+        self.seed = seed
+        self.stop = threading.Event()
+        self.orphans: deque[tuple[float, Subject]] = deque(maxlen=threads)
+
+    def dice(self, role: str) -> random.Random:
+        """A source of chance of one's own."""
+        return random.Random(f"{self.seed}/{role}")  # noqa: S311 - a play, not a secret
+
+    def claim(self, subject: Subject, run: str) -> RunClaim | None:
+        """The claim, or None while somebody else is at it."""
+        try:
+            return self.checkpoints.claim(subject.thread_id, ClaimRequest(run, LEASE, subject.tenant))
+        except ThreadBusy:
+            return None
+
+    def orphan(self) -> Subject | None:
+        """A thread whose holder died, once its lease must have ended."""
+        if self.orphans and self.orphans[0][0] < time.monotonic():
+            return self.orphans.popleft()[1]
+        return None
+
+    def past(self, subject: Subject, dice: random.Random) -> None:
+        """A whole run at once: how the threads of the first frame came to be."""
+        claim = self.claim(subject, f"run-{dice.randrange(16**6):06x}")
+        if claim is None:
+            return
+        run = Run(self.checkpoints, subject, claim, dice)
+        run.begin()
+        for _ in range(dice.randint(1, 4)):
+            run.step()
+        if dice.random() < 0.85:
+            run.end(ending(dice))
+        self.checkpoints.release(subject.thread_id, claim.token)
+
+
+class Agent(threading.Thread):
+    """One worker: claim, work, renew, release; at times it crashes, comes back too late, or cleans up."""
+
+    def __init__(self, fleet: Fleet, number: int) -> None:
+        super().__init__(name=f"worker-{number:02}", daemon=True)
+        self._fleet = fleet
+        self._dice = fleet.dice(self.name)
+        self._late: Run | None = None
+        self._runs = 0
+
+    def run(self) -> None:
+        """Until told to stop."""
+        while not self._fleet.stop.wait(self._dice.uniform(*PAUSE)):
+            try:
+                self._come_back_late()
+                self._turn(self._fleet.orphan() or self._dice.choice(self._fleet.subjects))
+            except (StaleClaim, CheckpointConflict, ThreadDeleted):
+                continue  # another agent has the thread now: there is always another one to work on
+            except EngineError:
+                self._fleet.stop.wait(TROUBLE)  # the store is away; it may come back
+
+    def _turn(self, subject: Subject) -> None:
+        self._runs += 1
+        claim = self._fleet.claim(subject, f"{self.name}/{self._runs}")
+        if claim is None:
+            return
+        work = Run(self._fleet.checkpoints, subject, claim, self._dice)
+        work.begin()
+        if self._dice.random() < 0.06:
+            work.delete()
+            return
+        if self._steps(work):
+            self._leave(work)
+
+    def _steps(self, work: Run) -> bool:
+        """The steps of a run; False if the agent died on the way."""
+        renewed = time.monotonic()
+        for _ in range(self._dice.randint(3, 12)):
+            if self._fleet.stop.wait(self._dice.uniform(*PAUSE)):
+                return True
+            if self._dice.random() < 0.02:
+                self._die(work)
+                return False
+            if time.monotonic() - renewed > RENEW_EVERY:
+                self._fleet.checkpoints.renew(work.thread_id, work.token, LEASE)
+                renewed = time.monotonic()
+            work.step()
+        return True
+
+    def _leave(self, work: Run) -> None:
+        if not self._fleet.stop.is_set() and self._dice.random() < 0.85:
+            work.end(ending(self._dice))
+        self._fleet.checkpoints.release(work.thread_id, work.token)
+
+    def _die(self, work: Run) -> None:
+        """Stop without a word, as a killed process does; a colleague takes over when the lease has ended."""
+        self._late = work
+        self._fleet.orphans.append((time.monotonic() + LEASE.total_seconds(), work.subject))
+
+    def _come_back_late(self) -> None:
+        """A write that was under way when the agent died arrives at last: the fence refuses it."""
+        if self._late is None or self._late.age < LEASE.total_seconds() * 1.5:
+            return
+        late, self._late = self._late, None
+        late.step()
+        late.end(CheckpointStatus.COMPLETED)
+        self._fleet.checkpoints.release(late.thread_id, late.token)

@@ -1,0 +1,286 @@
+"""What the screens show: frozen rows without behaviour, and the protocol that fetches them.
+
+Nothing here knows the engine. `console.gateway` turns the engine's records into these; the tests' fake makes
+them up. Instants are aware UTC datetimes of the store's clock, durations are timedeltas computed by the
+store.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, StrEnum
+from typing import TYPE_CHECKING, Final, Generic, Literal, Protocol, TypeVar
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+Row = TypeVar("Row")
+"""One row of some list."""
+
+
+class ThreadState(StrEnum):
+    """Where a thread stands (checkpoints.md 2.10)."""
+
+    RUNNING = "RUNNING"
+    IDLE = "IDLE"
+    SUSPENDED = "SUSPENDED"
+    COMPLETED = "COMPLETED"
+    FAILED = "FAILED"
+    DELETED = "DELETED"
+
+
+class Unset(Enum):
+    """The value of a filter that is not set, where None means something of its own."""
+
+    ANY = "any"
+
+
+ANY: Final = Unset.ANY
+Tenancy = str | None | Literal[Unset.ANY]
+"""A tenant, None for rows without one, or `ANY`."""
+
+
+class GatewayError(Exception):
+    """A reading call failed.
+
+    `message` says what happened and what to do; `retryable` whether time may heal it.
+    """
+
+    def __init__(self, message: str, *, code: str, retryable: bool) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.retryable = retryable
+
+
+@dataclass(frozen=True, slots=True)
+class StoreLabel:
+    """How the header names the store: back end, short name, and the whole address without a password."""
+
+    kind: str
+    name: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[Row]):
+    """One keyset page. `next` continues after the last row, None at the end; `as_of` is the store's clock."""
+
+    rows: tuple[Row, ...]
+    next: str | None
+    as_of: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A count that stopped looking at its cap: `more` says that it did."""
+
+    count: int
+    more: bool
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadQuery:
+    """Which threads to list; every part is answered by the store."""
+
+    tenant: Tenancy = ANY
+    states: frozenset[ThreadState] | None = None
+    prefix: str | None = None
+    holder: str | None = None
+    since: timedelta | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadRow:
+    """One thread. `lease_left` is negative once the lease is over and None without a claim."""
+
+    id: str
+    tenant: str | None
+    state: ThreadState
+    holder: str | None
+    lease_left: timedelta | None
+    token: int | None
+    events: int
+    updated_at: datetime | None
+    age: timedelta | None
+    checkpoint: str | None
+    run: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The claim on a thread, live or over."""
+
+    holder: str
+    tenant: str | None
+    token: int
+    granted_at: datetime | None
+    renewed_at: datetime | None
+    renewals: int
+    expires_at: datetime
+    live: bool
+    left: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Refusals:
+    """Late writers that were turned away (ruling 20)."""
+
+    count: int
+    token: int
+    verb: str
+    at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """One stored checkpoint without its body; `size` is the body's length in bytes."""
+
+    id: str
+    place: int
+    run: str
+    status: str
+    parent: str | None
+    token: int | None
+    committed_at: datetime | None
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One pending write of the latest checkpoint."""
+
+    id: str
+    task: str
+    node: str
+    body: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """One side effect that was recorded as done."""
+
+    key: str
+    value: str
+    size: int
+    run: str | None
+    token: int | None
+    committed_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """What is left of a deleted thread."""
+
+    next_first_seq: int
+    deleted_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class ThreadStory:
+    """All that is stored of one thread, checkpoints newest first; `row` is None where no checkpoint is.
+
+    `cut` says that there are more checkpoints, writes or effects than were read.
+    """
+
+    thread: str
+    row: ThreadRow | None
+    claim: Claim | None
+    refusals: Refusals | None
+    checkpoints: tuple[Checkpoint, ...]
+    writes: tuple[Write, ...]
+    effects: tuple[Effect, ...]
+    metadata: tuple[tuple[str, str], ...]
+    first_seq: int | None
+    next_seq: int | None
+    floor_seq: int | None
+    tombstone: Tombstone | None
+    as_of: datetime
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EventQuery:
+    """Which events to follow; every part is answered by the store."""
+
+    thread: str | None = None
+    tenant: Tenancy = ANY
+    kinds: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EventRow:
+    """One event.
+
+    `position` is its opaque place in the whole store, `at` the commit's time in the store's clock.
+    """
+
+    position: str
+    thread: str
+    tenant: str | None
+    seq: int
+    kind: str
+    run: str
+    checkpoint: str | None
+    token: int
+    at: datetime
+    payload: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class EventBatch:
+    """What a tail read: rows oldest first, where to read on, and how many events went by, `dropped` ones
+    unread.
+
+    `before` is where reading back goes on, None where the log begins.
+    """
+
+    rows: tuple[EventRow, ...]
+    position: str
+    received: int
+    dropped: int
+    as_of: datetime
+    before: str | None = None
+
+
+class Gateway(Protocol):
+    """The reading calls. Each is one bounded query, may block, and raises `GatewayError` only."""
+
+    @property
+    def label(self) -> StoreLabel:
+        """The store's name; never blocks."""
+        ...
+
+    def threads(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
+        """Threads, newest first, after a cursor."""
+        ...
+
+    def count_threads(self, query: ThreadQuery) -> Counted:
+        """How many threads match, capped."""
+        ...
+
+    def story(self, thread: str) -> ThreadStory | None:
+        """Everything about one thread; None if the store holds nothing of it."""
+        ...
+
+    def snapshot(self, thread: str, checkpoint: str) -> str:
+        """A checkpoint's body, JSON text exactly as stored."""
+        ...
+
+    def newest_events(self, query: EventQuery, limit: int) -> EventBatch:
+        """The newest events, to begin a tail with."""
+        ...
+
+    def events(self, query: EventQuery, position: str, limit: int) -> EventBatch:
+        """The events after a position."""
+        ...
+
+    def older_events(self, query: EventQuery, before: str, limit: int) -> EventBatch:
+        """The events before a batch whose `before` this is, oldest first."""
+        ...
+
+    def close(self) -> None:
+        """End running calls and give the connections back."""
+        ...

@@ -1,0 +1,281 @@
+"""The one place that makes stored text harmless and formats times, money, numbers and ids (console.md F7,
+F11).
+
+Widgets take `Safe` text only, and only this module makes it. Control characters, bidirectional controls and
+everything without a width of its own become visible escapes such as `<U+001B>`, so no stored text can move
+the cursor, write the clipboard or reorder a line, and every remaining character is as wide as the terminal
+thinks.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Final, NewType
+
+from wcwidth import wcwidth
+
+from console.model import Counted, ThreadState
+
+Safe = NewType("Safe", str)
+"""Text without anything a terminal could obey."""
+
+CELL_LIMIT: Final = 200
+"""Characters of a stored text that a cell looks at."""
+TEXT_LIMIT: Final = 4_000
+"""Characters of a stored text that a pane looks at."""
+COMBINING_LIMIT: Final = 3
+"""Combining marks kept on one character; more of them climb into the neighbouring lines."""
+NOTHING: Final = Safe("-")
+
+_MILLION: Final = 1_000_000
+_ESCAPED_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp", "Zs"})
+_PLAIN_SPACES: Final = frozenset({" ", "\u3000"})
+_BLANKS: Final = frozenset("\u115f\u1160\u2800\u3164\uffa0")
+_JOINERS: Final = frozenset(
+    [
+        *map(chr, range(0xFE00, 0xFE10)),
+        *map(chr, range(0xE0100, 0xE01F0)),
+        "\u034f",
+        "\u180b",
+        "\u180c",
+        "\u180d",
+    ]
+)
+_PAIRED_SYMBOLS: Final = frozenset([*map(chr, range(0x1F1E6, 0x1F200)), *map(chr, range(0x1F3FB, 0x1F400))])
+
+
+class Tone(StrEnum):
+    """What a colour may say. Every tone stands beside a word that says it too."""
+
+    PLAIN = "plain"
+    MUTED = "muted"
+    STRONG = "strong"
+    HEAD = "head"
+    ACCENT = "accent"
+    GOOD = "good"
+    INFO = "info"
+    WARN = "warn"
+    BAD = "bad"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One piece of text and its tone; what every list, pane and line is made of."""
+
+    text: Safe
+    tone: Tone = Tone.PLAIN
+
+
+@dataclass(frozen=True, slots=True)
+class StateMark:
+    """A state's glyph, word and tone (console.md, the table at its top)."""
+
+    glyph: str
+    tone: Tone
+
+
+STATES: Final = {
+    ThreadState.RUNNING: StateMark("o", Tone.GOOD),
+    ThreadState.IDLE: StateMark(".", Tone.WARN),
+    ThreadState.SUSPENDED: StateMark("=", Tone.INFO),
+    ThreadState.COMPLETED: StateMark("#", Tone.MUTED),
+    ThreadState.FAILED: StateMark("x", Tone.BAD),
+    ThreadState.DELETED: StateMark("T", Tone.GONE),
+}
+
+
+def own(text: str) -> Safe:
+    """Text of the console's own, which needs no cleaning: titles, labels, words."""
+    return Safe(text)
+
+
+def safe(text: str, limit: int = CELL_LIMIT) -> Safe:
+    """Stored text made harmless; at most `limit` characters of it, then how many were left out."""
+    if len(text) > limit:
+        return Safe(f"{_escaped(text[:limit])}..(+{len(text) - limit:,})")
+    return _escaped(text)
+
+
+def optional(text: str | None, limit: int = CELL_LIMIT) -> Safe:
+    """As `safe`; a dash for None."""
+    return NOTHING if text is None else safe(text, limit)
+
+
+def _escaped(text: str) -> Safe:
+    if text.isascii() and text.isprintable():
+        return Safe(text)
+    shown: list[str] = []
+    marks = COMBINING_LIMIT
+    for character in text:
+        mark = unicodedata.category(character) in {"Mn", "Me"} and character not in _JOINERS
+        marks = marks + 1 if mark else 0
+        kept = marks <= COMBINING_LIMIT and bool(shown) if mark else _stands_alone(character)
+        shown.append(character if kept else f"<U+{ord(character):04X}>")
+    return Safe("".join(shown))
+
+
+def _stands_alone(character: str) -> bool:
+    """Whether a character is drawn by itself, with a width that terminals agree on."""
+    if character in _PLAIN_SPACES:
+        return True
+    if character in _BLANKS or character in _JOINERS or character in _PAIRED_SYMBOLS:
+        return False
+    return unicodedata.category(character) not in _ESCAPED_CATEGORIES and wcwidth(character) > 0
+
+
+def width(text: Safe) -> int:
+    """The cells that a text takes."""
+    return len(text) if text.isascii() else sum(max(wcwidth(character), 0) for character in text)
+
+
+def clip(text: Safe, cells: int) -> Safe:
+    """The text in at most `cells` cells, cut at its end."""
+    if width(text) <= cells:
+        return text
+    return Safe(_head(text, max(cells - 2, 0)) + ".."[:cells])
+
+
+def middle(text: Safe, cells: int) -> Safe:
+    """The text in at most `cells` cells, cut in its middle: ids differ at their ends."""
+    if width(text) <= cells:
+        return text
+    if cells <= 3:
+        return clip(text, cells)
+    head = min(4, (cells - 2) // 3)
+    return Safe(f"{_head(text, head)}..{_tail(text, cells - 2 - head)}")
+
+
+def pad(text: Safe, cells: int, *, right: bool = False) -> Safe:
+    """The text clipped or filled to exactly `cells` cells; numbers stand to the right."""
+    clipped = clip(text, cells)
+    room = " " * (cells - width(clipped))
+    return Safe(room + clipped if right else clipped + room)
+
+
+def _head(text: str, cells: int) -> str:
+    taken, used = 0, 0
+    for character in text:
+        used += max(wcwidth(character), 0)
+        if used > cells:
+            break
+        taken += 1
+    return text[:taken]
+
+
+def _tail(text: str, cells: int) -> str:
+    taken, used = 0, 0
+    for character in reversed(text):
+        used += max(wcwidth(character), 0)
+        if used > cells:
+            break
+        taken += 1
+    kept = text[len(text) - taken :]
+    while kept and wcwidth(kept[0]) <= 0:  # a mark without its base would sit on the dots
+        kept = kept[1:]
+    return kept
+
+
+def split(text: Safe, cells: int) -> tuple[Safe, Safe]:
+    """The part of a text that fits into so many cells, and the rest of it."""
+    head = _head(text, cells)
+    return Safe(head), Safe(text[len(head) :])
+
+
+def wrap(text: Safe, cells: int) -> tuple[Safe, ...]:
+    """Prose in lines of at most so many cells, broken at blanks where there are any."""
+    lines: list[Safe] = []
+    rest = text
+    while width(rest) > cells >= 2:
+        head, _ = split(rest, cells + 1)
+        blank = head.rfind(" ")
+        line, rest = (Safe(rest[:blank]), Safe(rest[blank + 1 :])) if blank > 0 else split(rest, cells)
+        lines.append(line)
+    return (*lines, rest)
+
+
+def number(value: int | None) -> Safe:
+    """An integer, exact, with separators; a dash for None."""
+    return NOTHING if value is None else Safe(f"{value:,}")
+
+
+def counted(value: Counted) -> Safe:
+    """A capped count, honest about its cap."""
+    return Safe(f"{value.count:,}{'+' if value.more else ''}")
+
+
+def usd(micro: int) -> Safe:
+    """Micro-dollars as dollars, exactly, from integers."""
+    sign, magnitude = "-" if micro < 0 else "", abs(micro)
+    return Safe(f"{sign}{magnitude // _MILLION:,}.{magnitude % _MILLION:06d}")
+
+
+def size(count: int) -> Safe:
+    """A number of bytes, rounded for reading."""
+    if count < 10_000:
+        return Safe(f"{count:,} B")
+    if count < 10_000_000:
+        return Safe(f"{count // 1000:,} kB")
+    return Safe(f"{count // _MILLION:,} MB")
+
+
+def instant(at: datetime | None) -> Safe:
+    """Date and time to the millisecond, in UTC: twenty-four cells."""
+    if at is None:
+        return NOTHING
+    return Safe(f"{at.astimezone(UTC):%Y-%m-%d} {stamp(at)}")
+
+
+def clock(at: datetime | None, as_of: datetime) -> Safe:
+    """An instant for a column of ten cells: the time of day on the day of `as_of`, else the date; UTC."""
+    if at is None:
+        return NOTHING
+    moment = at.astimezone(UTC)
+    today = moment.date() == as_of.astimezone(UTC).date()
+    return Safe(f"{moment:%H:%M:%SZ}" if today else f"{moment:%Y-%m-%d}")
+
+
+def stamp(at: datetime) -> Safe:
+    """The time of day to the millisecond, in UTC: thirteen cells."""
+    moment = at.astimezone(UTC)
+    return Safe(f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03d}Z")
+
+
+def age(span: timedelta | None) -> Safe:
+    """How long ago: seconds below a minute, whole minutes above (ruling 59); a negative one is a clock's
+    fault.
+    """
+    if span is None:
+        return NOTHING
+    seconds = int(span.total_seconds())
+    if seconds < 0:
+        return Safe("clock?")
+    if seconds < 60:
+        return Safe(f"{seconds}s")
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
+    if minutes < 60:
+        return Safe(f"{minutes}m")
+    if hours < 24:
+        return Safe(f"{hours}h{minutes % 60:02d}m")
+    return Safe(f"{days:,}d{hours % 24:02d}h")
+
+
+def lease(left: timedelta | None) -> Safe:
+    """The rest of a lease with its sign: `+00:00:19`, `-00:03:12`; days where hours do not reach."""
+    if left is None:
+        return NOTHING
+    sign = "-" if left < timedelta(0) else "+"
+    seconds = int(abs(left).total_seconds())
+    hours, rest = divmod(seconds, 3600)
+    if hours > 99:
+        return Safe(f"{sign}{hours // 24:,}d{hours % 24:02d}h")
+    return Safe(f"{sign}{hours:02d}:{rest // 60:02d}:{rest % 60:02d}")
+
+
+def state(value: ThreadState) -> Cell:
+    """A thread's state: glyph, word and tone."""
+    mark = STATES[value]
+    return Cell(Safe(f"{mark.glyph} {value.value}"), mark.tone)

@@ -1,0 +1,1 @@
+"""Screens: one class a file, its stylesheet beside it."""

@@ -1,0 +1,312 @@
+"""What every screen has in common: the lines around it, the prompt, the verbs everywhere, and the one way
+into verbs.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual import on
+from textual.screen import Screen
+from textual.worker import Worker, WorkerState
+
+from console import actions, chrome, commands
+from console.present import Cell, Safe, Tone, own, safe, width, wrap
+from console.refresh import Condition, Freshness
+from console.styles import beside
+from console.widgets.band import Band
+from console.widgets.columns import Scene
+from console.widgets.pane import Pane
+from console.widgets.prompt import Prompt, Purpose
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from datetime import datetime
+
+    from textual.app import ComposeResult
+    from textual.dom import DOMNode
+    from textual.widget import Widget
+
+    from console.actions import Place
+    from console.app import HoldwatchApp
+    from console.jsontext import Line
+    from console.refresh import Poll
+    from console.session import Session
+
+TICK_SECONDS = 1.0
+_PROSE_LINES = 5
+
+
+class Page(Screen[None]):
+    """A screen over the store. A subclass gives body, polls, crumbs, and `do_<verb>` methods of its own."""
+
+    DEFAULT_CSS: ClassVar[str] = beside(__file__)
+    PLACES: ClassVar[tuple[Place, ...]] = ()
+    MODE: ClassVar[str] = ""
+    FIELDS: ClassVar[tuple[str, ...]] = ()
+    VERTICAL_BREAKPOINTS = [(0, "-low"), (34, "-tall")]  # noqa: RUF012 - as Textual declares it
+
+    def __init__(self, session: Session) -> None:
+        super().__init__()
+        self.session = session
+        self.as_of: datetime | None = None
+        self.freshness = Freshness(Condition.WAITING, 0.0)
+        self._said: Cell | None = None
+
+    # For subclasses
+
+    @abstractmethod
+    def compose_body(self) -> Iterable[Widget]:
+        """The widgets between header and footer."""
+
+    @abstractmethod
+    def polls(self) -> tuple[Poll[Any], ...]:
+        """The reading loops; the first one's freshness is the screen's."""
+
+    @abstractmethod
+    def crumbs(self) -> tuple[Line, Line]:
+        """The line under the header: where we are, and how much there is."""
+
+    @abstractmethod
+    def main_widget(self) -> Widget:
+        """Where the focus belongs."""
+
+    @abstractmethod
+    def copyable(self) -> str | None:
+        """What `y` copies: the id that was drawn under the cursor."""
+
+    @abstractmethod
+    def address_text(self) -> str:
+        """This screen as a command."""
+
+    def tick(self) -> None:
+        """A second went by: draw again what shows an age."""
+
+    def go_to(self, goal: str) -> None:
+        """Move to a time or a number; ValueError on screens that have neither."""
+        raise ValueError(f"{goal}: only the events can be searched by time or number (5 goes there)")
+
+    def step_back(self) -> bool:
+        """Undo one step inside the screen; False if there is none."""
+        return False
+
+    # Lifetime
+
+    def compose(self) -> ComposeResult:
+        """Header, banner, body, prompt, footer."""
+        yield Band(id="status")
+        yield Band(id="crumbs", classes="-plain")
+        yield _quiet(Pane(id="banner", classes="-raised -fixed"))
+        yield from self.compose_body()
+        yield _quiet(Pane(id="notice", classes="-raised -fixed"))
+        yield Prompt()
+        yield Band(id="screens")
+        yield Band(id="keys", classes="-plain")
+
+    def on_mount(self) -> None:
+        """Start reading once the first frame is drawn."""
+        self.call_after_refresh(self._start)
+        self.update_lines()
+
+    def _start(self) -> None:
+        self.set_focus(self.main_widget())
+        for index, poll in enumerate(self.polls()):
+            self.run_worker(poll.run(), name=f"poll-{index}", group=f"poll-{index}", exit_on_error=False)
+        self.set_interval(TICK_SECONDS, self._tick)
+
+    def on_screen_suspend(self) -> None:
+        """Another screen is in front: read nothing."""
+        for poll in self.polls():
+            poll.hide()
+
+    def on_screen_resume(self) -> None:
+        """In front again."""
+        for poll in self.polls():
+            poll.reveal()
+
+    def on_resize(self) -> None:
+        """The lines follow the width."""
+        self.call_after_refresh(self.update_lines)
+
+    def terminal_focus(self, has_focus: bool) -> None:
+        """The terminal gained or lost the focus."""
+        for poll in self.polls():
+            poll.focus(has_focus)
+
+    @on(Worker.StateChanged)
+    def _worker_ended(self, event: Worker.StateChanged) -> None:
+        if event.state is WorkerState.ERROR:
+            self.say(
+                safe(f"this view has stopped: {event.worker.error!r}; leave and come back to start it"),
+                Tone.BAD,
+            )
+
+    def _tick(self) -> None:
+        if self.is_current:
+            self.update_lines()
+            if self.freshness.condition is Condition.LIVE:
+                self.tick()
+
+    # The lines around the body
+
+    def freshened(self, state: Freshness) -> None:
+        """A poll's news about its data."""
+        self.freshness = state
+        self.update_lines()
+        self.tick()
+
+    def scene(self) -> Scene | None:
+        """The time that rows are drawn for; ages go on only while the data is live.
+
+        None before the first answer.
+        """
+        if self.as_of is None:
+            return None
+        since, condition = self.freshness.since, self.freshness.condition
+        live = condition is Condition.LIVE and since is not None
+        elapsed = max(0.0, self.session.monotonic() - since) if live and since is not None else 0.0
+        return Scene(self.as_of, timedelta(seconds=elapsed), fresh=condition is not Condition.STALE)
+
+    def update_lines(self) -> None:
+        """Say again what the lines say; a line that says the same is not drawn."""
+        if not self.is_mounted:
+            return
+        room, now = self.size.width, self.session.monotonic()
+        left = chrome.store(self.session.gateway.label, writable=self.session.writable, room=room)
+        self.query_one("#status", Band).say(left, chrome.freshness(self.freshness, self.as_of, now))
+        self.query_one("#crumbs", Band).say(*self.crumbs())
+        self._show_prose("#banner", chrome.banner(self.freshness, self.as_of, now))
+        self._update_notice(room)
+        self.query_one("#keys", Band).say(self._key_cells(room))
+
+    def _key_cells(self, room: int) -> Line:
+        prompt = self.query_one(Prompt)
+        if prompt.is_open:
+            return chrome.prompt_keys(prompt.purpose, self.FIELDS)
+        return chrome.keys(self.PLACES, room)
+
+    def _update_notice(self, room: int) -> None:
+        said = self._said
+        screens = chrome.screens(self.MODE, self.session)
+        beside_screens = said is not None and width(said.text) + 32 <= room
+        self.query_one("#screens", Band).say(
+            screens, (said, Cell(own(" "))) if said and beside_screens else ()
+        )
+        self._show_prose("#notice", (said,) if said and not beside_screens else ())
+
+    def _show_prose(self, selector: str, paragraphs: tuple[Cell, ...]) -> None:
+        pane = self.query_one(selector, Pane)
+        pane.display = bool(paragraphs)
+        room = self.size.width - 2
+        lines = [(Cell(text, cell.tone),) for cell in paragraphs for text in wrap(cell.text, room)]
+        shown = lines[:_PROSE_LINES]
+        if shown:
+            pane.show(lambda _width: shown)
+            pane.styles.height = len(shown)
+
+    def say(self, text: Safe, tone: Tone = Tone.INFO) -> None:
+        """Tell the operator something; it stays until the next verb."""
+        self._said = Cell(text, tone)
+        self.update_lines()
+
+    # Verbs
+
+    def action_verb(self, name: str) -> None:
+        """A key was pressed."""
+        self.perform(name)
+
+    def perform(self, name: str) -> None:
+        """Run a verb: the one way in, for keys, palette and command line alike."""
+        action = actions.BY_NAME[name]
+        self._said = None
+        refused = actions.refusal(action, writable=self.session.writable)
+        if refused is not None:
+            self.say(refused, Tone.WARN)
+            return
+        handler = self._handler(name)
+        if handler is None:
+            self.say(own(f"{action.label}: nothing here to do that with"), Tone.WARN)
+        else:
+            handler()
+        self.update_lines()
+
+    def _handler(self, name: str) -> Callable[[], None] | None:
+        nodes: list[DOMNode] = [*(self.focused.ancestors_with_self if self.focused else (self, self.app))]
+        found = next((node for node in nodes if hasattr(node, f"do_{name}")), None)
+        return None if found is None else cast("Callable[[], None]", getattr(found, f"do_{name}"))
+
+    def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
+        """No verb is reached by a key while the operator types."""
+        return not (action == "verb" and self.query_one(Prompt).is_open)
+
+    def do_pause(self) -> None:
+        pausing = not self.polls()[0].paused
+        for poll in self.polls():
+            if pausing:
+                poll.pause()
+            else:
+                poll.resume()
+
+    def do_refresh(self) -> None:
+        for poll in self.polls():
+            poll.ask_now()
+
+    def do_copy(self) -> None:
+        text = self.copyable()
+        if text is None:
+            self.say(own("copy: no row under the cursor"), Tone.WARN)
+        else:
+            self.send(text)
+
+    def do_address(self) -> None:
+        self.send(self.address_text())
+
+    def send(self, text: str) -> None:
+        """Ask the terminal to take a text, and show it; whether the terminal did is unknown."""
+        self.say(cast("HoldwatchApp", self.app).send_to_terminal(text))
+
+    def do_back(self) -> None:
+        if self.step_back():
+            return
+        if len(self.app.screen_stack) > 1:
+            self.dismiss()
+
+    # Prompt
+
+    def open_prompt(self, purpose: Purpose, text: str, words: Iterable[str]) -> None:
+        """Let the operator type."""
+        self.query_one(Prompt).open(purpose, text, words)
+        self.update_lines()
+
+    def do_command(self) -> None:
+        self.open_prompt(Purpose.COMMAND, "", commands.words())
+
+    @on(Prompt.Closed)
+    def close_prompt(self) -> None:
+        """Back to the list."""
+        self.query_one(Prompt).close()
+        self.set_focus(self.main_widget())
+        self.update_lines()
+
+    @on(Prompt.Given)
+    def _given(self, event: Prompt.Given) -> None:
+        try:
+            self.take(event.purpose, event.text)
+        except ValueError as error:
+            self.say(safe(str(error)), Tone.WARN)
+
+    def take(self, purpose: Purpose, text: str) -> None:
+        """Do what was typed; raises ValueError, the prompt still open, if it means nothing."""
+        if purpose is Purpose.COMMAND and not text.strip():
+            self.close_prompt()
+        elif purpose is Purpose.COMMAND:
+            command = commands.parse(text)
+            self.close_prompt()
+            cast("HoldwatchApp", self.app).carry_out(command)
+
+
+def _quiet(pane: Pane) -> Pane:
+    pane.can_focus = False
+    return pane

@@ -1,0 +1,71 @@
+"""Which store a word on the command line means, and how to name it without its password (api.md, ruling 62).
+
+No driver and no SQLAlchemy here: this runs before the first frame.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+from urllib.parse import urlsplit
+
+from console.model import StoreLabel
+
+SQLITE: Final = "sqlite:///"
+POSTGRES: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
+MEMORY: Final = "memory:"
+_SECRETS: Final = ("password=", "sslpassword=")
+
+
+class NoStoreError(ValueError):
+    """A word that names no store that could be looked at; the message says what would."""
+
+
+def url_of(word: str) -> str:
+    """The URL of an existing store: a URL as it stands, or a path of a file.
+
+    A missing file is never created.
+    """
+    if word.startswith(POSTGRES):
+        return word
+    if word == MEMORY:
+        raise NoStoreError("memory: lives inside one process, nothing is to be seen there")
+    if "://" in word and not word.startswith(SQLITE):
+        raise NoStoreError(
+            f"{word.partition('://')[0]}:// is no store; use sqlite:///path or postgresql://..."
+        )
+    path = Path(word.removeprefix(SQLITE))
+    if not path.is_file():
+        raise NoStoreError(
+            f"{str(path)!r} is neither a command nor a store's file; holdwatch --help lists the commands, and "
+            f"holdwatch migrate {SQLITE}{path} creates a store there"
+        )
+    return f"{SQLITE}{path}"
+
+
+def file_of(url: str) -> Path | None:
+    """The file of an SQLite store; None for a server."""
+    return Path(url.removeprefix(SQLITE)) if url.startswith(SQLITE) else None
+
+
+def label_of(url: str) -> StoreLabel:
+    """How the header names a store; no password in it, wherever it stood."""
+    path = file_of(url)
+    if path is not None:
+        return StoreLabel("sqlite", path.name, url)
+    try:
+        parts = urlsplit(url)
+        host, port, user = parts.hostname or "", parts.port, parts.username
+    except ValueError:  # what cannot be taken apart may hide a password anywhere
+        return StoreLabel("postgresql", "postgresql", "postgresql://...")
+    place = f"{f'{user}@' if user else ''}{host}{f':{port}' if port else ''}"
+    options = "&".join(_hidden(option) for option in parts.query.split("&")) if parts.query else ""
+    address = f"postgresql://{place}{parts.path}{f'?{options}' if options else ''}"
+    return StoreLabel(
+        "postgresql", f"{parts.path.lstrip('/') or 'postgres'}{f'@{host}' if host else ''}", address
+    )
+
+
+def _hidden(option: str) -> str:
+    secret = option.startswith(_SECRETS)
+    return f"{option.partition('=')[0]}=***" if secret else option

@@ -1,0 +1,148 @@
+"""The columns of each list: what a row shows, in which order, and what leaves first on a narrow screen."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from console import present
+from console.present import Cell, Safe, Tone, middle, own
+from console.widgets.columns import Column
+
+if TYPE_CHECKING:
+    from console.model import Checkpoint, Effect, EventRow, ThreadRow, Write
+    from console.widgets.columns import Scene
+
+STALE: Final = own("(stale)")
+LEASE_SHORT: Final = timedelta(seconds=10)
+"""A live lease with less than this left is marked."""
+
+
+def lease_tone(left: timedelta | None) -> Tone:
+    """How worrying the rest of a lease is."""
+    if left is None:
+        return Tone.MUTED
+    if left < timedelta(0):
+        return Tone.BAD
+    return Tone.WARN if left < LEASE_SHORT else Tone.GOOD
+
+
+def _lease(row: ThreadRow, scene: Scene) -> Cell:
+    if row.lease_left is None:
+        return Cell(present.NOTHING, Tone.MUTED)
+    if not scene.fresh:
+        return Cell(STALE, Tone.MUTED)
+    left = row.lease_left - scene.elapsed
+    return Cell(present.lease(left), lease_tone(left))
+
+
+def _age(row: ThreadRow, scene: Scene) -> Cell:
+    if not scene.fresh:
+        return Cell(STALE, Tone.MUTED)
+    return Cell(present.age(None if row.age is None else row.age + scene.elapsed))
+
+
+def _state(row: ThreadRow, scene: Scene) -> Cell:
+    cell = present.state(row.state)
+    return cell if scene.fresh else Cell(Safe(f"{cell.text}?"), Tone.MUTED)
+
+
+def _maybe(text: str | None) -> Cell:
+    return Cell(present.optional(text), Tone.MUTED if text is None else Tone.PLAIN)
+
+
+THREADS: Final[tuple[Column[ThreadRow], ...]] = (
+    Column(
+        own("THREAD"), 18, lambda row, _: Cell(present.safe(row.id), Tone.STRONG), most=44, shorten=middle
+    ),
+    Column(own("STATE"), 12, _state),
+    Column(own("TENANT"), 8, lambda row, _: _maybe(row.tenant), most=16, leaves=3),
+    Column(own("HOLDER"), 10, lambda row, _: _maybe(row.holder), most=24, leaves=4, shorten=middle),
+    Column(own("LEASE LEFT"), 10, _lease, right=True),
+    Column(own("TOKEN"), 7, lambda row, _: Cell(present.number(row.token)), most=9, right=True, leaves=2),
+    Column(own("EVENTS"), 7, lambda row, _: Cell(present.number(row.events)), most=9, right=True, leaves=1),
+    Column(
+        own("UPDATED"), 10, lambda row, scene: Cell(present.clock(row.updated_at, scene.as_of)), right=True
+    ),
+    Column(own("AGE"), 7, _age, right=True),
+)
+
+CHECKPOINTS: Final[tuple[Column[Checkpoint], ...]] = (
+    Column(
+        own("CHECKPOINT"), 18, lambda row, _: Cell(present.safe(row.id), Tone.STRONG), most=40, shorten=middle
+    ),
+    Column(own("STATUS"), 10, lambda row, _: checkpoint_state(row.status)),
+    Column(own("RUN"), 12, lambda row, _: Cell(present.safe(row.run)), most=30, shorten=middle),
+    Column(own("TOKEN"), 7, lambda row, _: Cell(present.number(row.token)), right=True, leaves=2),
+    Column(own("SIZE"), 8, lambda row, _: Cell(present.size(row.size)), right=True, leaves=1),
+    Column(
+        own("COMMITTED"),
+        10,
+        lambda row, scene: Cell(present.clock(row.committed_at, scene.as_of)),
+        right=True,
+    ),
+)
+
+WRITES: Final[tuple[Column[Write], ...]] = (
+    Column(
+        own("TASK"), 14, lambda row, _: Cell(present.safe(row.task), Tone.STRONG), most=30, shorten=middle
+    ),
+    Column(own("NODE"), 12, lambda row, _: Cell(present.safe(row.node)), most=24, shorten=middle),
+    Column(own("BODY"), 20, lambda row, _: Cell(present.safe(row.body), Tone.MUTED), most=400),
+)
+
+EFFECTS: Final[tuple[Column[Effect], ...]] = (
+    Column(own("KEY"), 18, lambda row, _: Cell(present.safe(row.key), Tone.STRONG), most=40, shorten=middle),
+    Column(own("RUN"), 12, lambda row, _: _maybe(row.run), most=24, leaves=2, shorten=middle),
+    Column(own("TOKEN"), 7, lambda row, _: Cell(present.number(row.token)), right=True, leaves=1),
+    Column(
+        own("COMMITTED"),
+        10,
+        lambda row, scene: Cell(present.clock(row.committed_at, scene.as_of)),
+        right=True,
+    ),
+    Column(own("VALUE"), 14, lambda row, _: Cell(present.safe(row.value), Tone.MUTED), most=400),
+)
+
+_TIME: Final[Column[EventRow]] = Column(
+    own("TIME (UTC)"), 13, lambda row, _: Cell(present.stamp(row.at), Tone.MUTED)
+)
+_SEQ: Final[Column[EventRow]] = Column(
+    own("SEQ"), 7, lambda row, _: Cell(present.number(row.seq)), right=True, leaves=3
+)
+_KIND: Final[Column[EventRow]] = Column(
+    own("KIND"), 16, lambda row, _: Cell(present.safe(row.kind), Tone.ACCENT), most=24
+)
+_TOKEN: Final[Column[EventRow]] = Column(
+    own("TOKEN"), 7, lambda row, _: Cell(present.number(row.token)), right=True, leaves=1
+)
+_PAYLOAD: Final[Column[EventRow]] = Column(
+    own("PAYLOAD"), 16, lambda row, _: Cell(present.safe(row.payload), Tone.MUTED), most=400
+)
+
+EVENTS: Final[tuple[Column[EventRow], ...]] = (
+    _TIME,
+    Column(
+        own("THREAD"), 14, lambda row, _: Cell(present.safe(row.thread), Tone.STRONG), most=28, shorten=middle
+    ),
+    _SEQ,
+    _KIND,
+    Column(own("TENANT"), 8, lambda row, _: _maybe(row.tenant), most=12, leaves=2),
+    _TOKEN,
+    _PAYLOAD,
+)
+
+THREAD_EVENTS: Final[tuple[Column[EventRow], ...]] = (
+    _SEQ,
+    _TIME,
+    _KIND,
+    Column(own("RUN"), 10, lambda row, _: Cell(present.safe(row.run)), most=20, leaves=2, shorten=middle),
+    _TOKEN,
+    _PAYLOAD,
+)
+
+
+def checkpoint_state(status: str) -> Cell:
+    """A checkpoint's status, with the tone of the thread state of the same name."""
+    tones = {state.value: mark.tone for state, mark in present.STATES.items()}
+    return Cell(present.safe(status.upper()), tones.get(status.upper(), Tone.GONE))

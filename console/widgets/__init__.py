@@ -1,0 +1,1 @@
+"""Widgets: one class a file, its stylesheet beside it."""

@@ -1,0 +1,77 @@
+"""One line of the screen, text at its left and at its right; drawn again only when it changes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from rich.segment import Segment
+from textual.strip import Strip
+from textual.widget import Widget
+
+from console import theme
+from console.present import Cell, Tone, clip, own, width
+from console.styles import beside
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from rich.style import Style
+
+
+class Band(Widget):
+    """A line of cells; the left part gives way when both do not fit."""
+
+    DEFAULT_CSS: ClassVar[str] = beside(__file__)
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self._left: tuple[Cell, ...] = ()
+        self._right: tuple[Cell, ...] = ()
+
+    def say(self, left: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
+        """Show these cells."""
+        if (tuple(left), tuple(right)) != (self._left, self._right):
+            self._left, self._right = tuple(left), tuple(right)
+            self.refresh(layout=False)
+
+    @property
+    def text(self) -> str:
+        """What the line says, for tests and for copying."""
+        return "".join(cell.text for cell in (*self._left, *self._right))
+
+    def render_line(self, y: int) -> Strip:
+        """The finished line."""
+        look = theme.look(self.app.theme)
+        ground = (
+            look.ground
+            if self.has_class("-plain")
+            else look.raised
+            if self.has_class("-raised")
+            else look.band
+        )
+        room = self.size.width
+        if y > 0 or room < 1:
+            return Strip.blank(max(room, 0), ground)
+        right = _cut(self._right, room)
+        left = _cut(self._left, room - _cells(right))
+        blank = Cell(own(" " * (room - _cells(left) - _cells(right))))
+        return Strip([_segment(cell, ground, look) for cell in (*left, blank, *right)]).simplify()
+
+
+def _segment(cell: Cell, ground: Style, look: theme.Look) -> Segment:
+    return Segment(cell.text, ground if cell.tone is Tone.PLAIN else look.style(cell.tone, ground))
+
+
+def _cells(cells: Sequence[Cell]) -> int:
+    return sum(width(cell.text) for cell in cells)
+
+
+def _cut(cells: Sequence[Cell], room: int) -> list[Cell]:
+    kept: list[Cell] = []
+    for cell in cells:
+        if room <= 0:
+            break
+        text = clip(cell.text, room)
+        kept.append(Cell(text, cell.tone))
+        room -= width(text)
+    return kept

@@ -1,0 +1,344 @@
+"""The one list widget: draws the visible lines of a `Window`, and reports what the operator does to it.
+
+A line is made of finished segments; no markup is parsed anywhere. After a refresh only the lines that look
+different are drawn again (ruling 59). The row an action works on is the one that was drawn under the cursor,
+not the one that may have arrived since (console.md F2): see `target`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic
+
+from rich.segment import Segment
+from textual.geometry import Region, Size
+from textual.message import Message
+from textual.scroll_view import ScrollView
+from textual.strip import Strip
+
+from console import theme
+from console.model import Row
+from console.present import Safe, Tone
+from console.styles import beside
+from console.widgets.columns import GAP, Column, Fitted, Scene, fit
+from console.widgets.window import Rest, Window
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from rich.style import Style
+    from textual.events import Blur, Click, Focus, MouseScrollDown, MouseScrollUp, Resize
+
+EDGE: Final = 20
+"""Rows from the window's end at which more are asked for."""
+WHEEL: Final = 3
+"""Rows that one notch of the wheel moves by."""
+_MARGIN: Final = 2
+"""Cells before the first column: cursor or ghost sign, and a blank."""
+
+
+class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
+    """A list of rows known by id."""
+
+    DEFAULT_CSS: ClassVar[str] = beside(__file__)
+
+    @dataclass
+    class Moved(Message):
+        """The row under the cursor is another one, or has changed."""
+
+        listing: Listing[Any]
+
+        @property
+        def control(self) -> Listing[Any]:
+            """The sender, for `on` selectors."""
+            return self.listing
+
+    @dataclass
+    class Opened(Message):
+        """The operator wants into the row that was drawn under the cursor."""
+
+        listing: Listing[Any]
+        row_id: str
+
+        @property
+        def control(self) -> Listing[Any]:
+            """The sender, for `on` selectors."""
+            return self.listing
+
+    @dataclass
+    class NearEnd(Message):
+        """The cursor or the view has come near an end of the window; `below` says which."""
+
+        listing: Listing[Any]
+        below: bool
+
+        @property
+        def control(self) -> Listing[Any]:
+            """The sender, for `on` selectors."""
+            return self.listing
+
+    @dataclass
+    class Rested(Message):
+        """The operator gave the cursor back to its end of the list."""
+
+        listing: Listing[Any]
+
+        @property
+        def control(self) -> Listing[Any]:
+            """The sender, for `on` selectors."""
+            return self.listing
+
+    def __init__(
+        self,
+        columns: tuple[Column[Row], ...],
+        key: Callable[[Row], str],
+        *,
+        rest: Rest = Rest.TOP,
+        empty: Safe,
+        id: str | None = None,  # noqa: A002 - Textual's own name for it
+    ) -> None:
+        super().__init__(id=id)
+        self._columns = columns
+        self._fitted: tuple[Fitted[Row], ...] = ()
+        self._rest_end = rest
+        self._scene: Scene | None = None
+        self._drawn: dict[int, Strip] = {}
+        self._target: str | None = None
+        self.window: Window[Row] = Window(key, rest)
+        self.empty = empty
+
+    # What it shows
+
+    def show(self, rows: Sequence[Row], scene: Scene) -> None:
+        """Take a fresh answer, keeping the cursor with its id and its row on its line of the screen."""
+        line = self.window.cursor - self.scroll_offset.y
+        self._scene = scene
+        self.window.replace(rows)
+        self._resize_content()
+        if self.window.pinned:
+            self._scroll_to_line(self.window.cursor - line)
+            self._keep_cursor_in_view()
+        elif self._rest_end is Rest.BOTTOM:
+            self._keep_cursor_in_view()
+        self.redraw()
+        self.post_message(self.Moved(self))
+
+    def tick(self, scene: Scene) -> None:
+        """Time went by: draw again what depends on it."""
+        self._scene = scene
+        self.redraw()
+
+    def ask_other(self, empty: Safe) -> None:
+        """The list will answer another question: forget the rows."""
+        self.window.clear()
+        self._scene = None
+        self.empty = empty
+        self._resize_content()
+        self._scroll_to_line(0)
+        self.redraw()
+
+    @property
+    def target(self) -> str | None:
+        """The id that was drawn under the cursor; None when the cursor is not on the screen."""
+        return self._target
+
+    @property
+    def target_row(self) -> Row | None:
+        """The row with the id of `target`."""
+        row = self.window.current
+        return row if self._target is not None and self.window.current_id == self._target else None
+
+    @property
+    def hidden_columns(self) -> int:
+        """How many columns the screen is too narrow for."""
+        return len(self._columns) - len(self._fitted)
+
+    @property
+    def visible_rows(self) -> tuple[int, int]:
+        """The first and last row on the screen, counted from one; (0, 0) for none."""
+        if not len(self.window):
+            return (0, 0)
+        first = self.scroll_offset.y
+        return (first + 1, min(first + self._page, len(self.window)))
+
+    # What the operator does; the registry's verbs for lists
+
+    def do_up(self) -> None:
+        self._moved(self.window.cursor - 1)
+
+    def do_down(self) -> None:
+        self._moved(self.window.cursor + 1)
+
+    def do_page_up(self) -> None:
+        self._moved(self.window.cursor - self._page)
+
+    def do_page_down(self) -> None:
+        self._moved(self.window.cursor + self._page)
+
+    def do_first(self) -> None:
+        if self._rest_end is Rest.TOP:
+            self.rest()
+        else:
+            self._moved(0)
+
+    def do_last(self) -> None:
+        if self._rest_end is Rest.BOTTOM:
+            self.rest()
+        else:
+            self._moved(len(self.window) - 1)
+
+    def do_open(self) -> None:
+        if self._target is not None:
+            self.post_message(self.Opened(self, self._target))
+
+    def rest(self) -> None:
+        """Let the cursor lie at its end of the list again."""
+        self.window.rest()
+        self._settle()
+        self.post_message(self.Rested(self))
+
+    def go(self, index: int) -> None:
+        """Put the cursor on the row at an index."""
+        self._moved(index)
+
+    def on_click(self, event: Click) -> None:
+        """One click moves the cursor, two open."""
+        index = self.scroll_offset.y + event.y - 1
+        if event.y < 1 or index >= len(self.window):
+            return
+        if event.chain >= 2:
+            self.do_open()
+        else:
+            self._moved(index)
+
+    def on_mouse_scroll_up(self, event: MouseScrollUp) -> None:
+        """The wheel moves the cursor, so that it never leaves the screen."""
+        self._wheel(event, -WHEEL)
+
+    def on_mouse_scroll_down(self, event: MouseScrollDown) -> None:
+        """The wheel moves the cursor, so that it never leaves the screen."""
+        self._wheel(event, WHEEL)
+
+    def _wheel(self, event: MouseScrollUp | MouseScrollDown, count: int) -> None:
+        event.stop()
+        event.prevent_default()
+        self._moved(self.window.cursor + count)
+
+    def _moved(self, index: int) -> None:
+        below = index > self.window.cursor
+        self.window.go(index)
+        self._settle()
+        if len(self.window):
+            self._tell_end(below)
+
+    def _settle(self) -> None:
+        self._resize_content()
+        self._keep_cursor_in_view()
+        self.redraw()
+        self.post_message(self.Moved(self))
+
+    def _tell_end(self, below: bool) -> None:
+        cursor = self.window.cursor
+        if below and cursor >= len(self.window) - EDGE:
+            self.post_message(self.NearEnd(self, below=True))
+        elif not below and cursor < EDGE:
+            self.post_message(self.NearEnd(self, below=False))
+
+    # Drawing
+
+    def on_resize(self, _event: Resize) -> None:
+        """Columns follow the width."""
+        self._fitted = fit(self._columns, self._width - _MARGIN)
+        self._resize_content()
+        self._keep_cursor_in_view()
+        self.refresh()
+
+    def on_focus(self, _event: Focus) -> None:
+        """The cursor's colour shows the focus."""
+        self.redraw()
+
+    def on_blur(self, _event: Blur) -> None:
+        """The cursor's colour shows the focus."""
+        self.redraw()
+
+    def redraw(self) -> None:
+        """Draw again the lines that look different from what was drawn."""
+        for y in range(self.size.height):
+            if self._strip(y) != self._drawn.get(y):
+                self.refresh(Region(0, y, self.size.width, 1))
+
+    def render_line(self, y: int) -> Strip:
+        """The finished line at a place of the screen; the column titles are line zero."""
+        strip = self._drawn[y] = self._strip(y)
+        if self.scroll_offset.y + y - 1 == self.window.cursor and y > 0:
+            self._target = self.window.current_id
+        elif y == 1 and not self._cursor_in_view():
+            self._target = None
+        return strip
+
+    def _strip(self, y: int) -> Strip:
+        look = theme.look(self.app.theme)
+        index = self.scroll_offset.y + y - 1
+        if y == 0:
+            return self._titles(look)
+        if index < len(self.window) and self._scene is not None:
+            return self._row(index, self._scene, look)
+        blank = Strip.blank(self._width, look.ground)
+        return self._empty_line(look) if y == 1 and not len(self.window) else blank
+
+    def _titles(self, look: theme.Look) -> Strip:
+        style = look.style(Tone.MUTED, look.band)
+        texts = [fitted.column.fitted(fitted.column.title, fitted.width) for fitted in self._fitted]
+        return self._filled([Segment(" " * _MARGIN + (" " * GAP).join(texts), style)], look.band)
+
+    def _row(self, index: int, scene: Scene, look: theme.Look) -> Strip:
+        here, ghost = index == self.window.cursor, self.window.is_ghost(index)
+        ground = self._ground(here, look)
+        sign = "~" if ghost else ">" if here else " "
+        segments = [Segment(f"{sign} ", look.style(Tone.ACCENT, ground))]
+        for place, fitted in enumerate(self._fitted):
+            cell = fitted.column.cell(self.window.rows[index], scene)
+            tone = Tone.MUTED if ghost else cell.tone
+            style = ground if tone is Tone.PLAIN else look.style(tone, ground)
+            gap = " " * GAP if place else ""
+            segments.append(Segment(gap + fitted.column.fitted(cell.text, fitted.width), style))
+        return self._filled(segments, ground)
+
+    def _ground(self, here: bool, look: theme.Look) -> Style:
+        if not here:
+            return look.ground
+        return look.cursor if self.has_focus else look.faded_cursor
+
+    def _empty_line(self, look: theme.Look) -> Strip:
+        return self._filled([Segment(f"  {self.empty}", look.style(Tone.MUTED, look.ground))], look.ground)
+
+    def _filled(self, segments: list[Segment], ground: Style) -> Strip:
+        return Strip(segments).adjust_cell_length(self._width, ground).simplify()
+
+    # Scrolling
+
+    @property
+    def _width(self) -> int:
+        return self.scrollable_content_region.width
+
+    @property
+    def _page(self) -> int:
+        return max(self.size.height - 1, 1)
+
+    def _resize_content(self) -> None:
+        self.virtual_size = Size(self._width, len(self.window) + 1)
+
+    def _cursor_in_view(self) -> bool:
+        return 0 <= self.window.cursor - self.scroll_offset.y < self._page
+
+    def _keep_cursor_in_view(self) -> None:
+        cursor, top = self.window.cursor, self.scroll_offset.y
+        if cursor < 0:
+            return
+        if cursor < top:
+            self._scroll_to_line(cursor)
+        elif cursor >= top + self._page:
+            self._scroll_to_line(cursor - self._page + 1)
+
+    def _scroll_to_line(self, line: int) -> None:
+        self.scroll_to(y=max(line, 0), animate=False, immediate=True, force=True)

@@ -1,0 +1,107 @@
+"""Listing and counting threads: keyset pages newest first, each one statement (console.md F6, rulings 24 and 58).
+
+Every page is a header - the clock, and how large a bounded set was - joined to the rows, so that an empty page has its
+header as well. Each source gives its own first rows in index order; at most six times a page is merged here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import bindparam, false, literal, select, tuple_, union_all
+
+from engine.checkpoints.registry_model import position
+from engine.checkpoints.tables import thread
+from engine.clock import from_ns
+from engine.database.backend import backend_of
+from engine.desk.ids import count_by_id, threads_by_id
+from engine.desk.pages import NOTHING_BOUNDED, count, counting, header, size_of
+from engine.desk.rows import shown, thread_row
+from engine.desk.sources import Source, parameters, sources
+from engine.desk.views import MAX_COUNT, MAX_DRIVEN, MAX_PAGE, Page
+from engine.errors import ValidationError
+from engine.paging import check_limit, encode_cursor
+
+if TYPE_CHECKING:
+    from sqlalchemy import ColumnElement, Connection, Select
+
+    from engine.desk.filters import ThreadFilter
+    from engine.desk.views import Capped, ThreadRow
+
+BEYOND: Final = 2**63 - 1
+"""Newer than every instant: where the first page starts, so that all pages are one statement."""
+
+
+def threads(connection: Connection, wanted: ThreadFilter, after: str | None, limit: int) -> Page[ThreadRow]:
+    """At most `limit` (1 to 200) threads after the cursor: newest first, or by id where a prefix is asked for.
+
+    ValidationError for a limit or cursor out of bounds, and where a listing that is driven by claims or by a prefix would
+    have to look at more than 10,000 of them.
+    """
+    check_limit(limit, MAX_PAGE)
+    if wanted.prefix is not None:
+        return threads_by_id(connection, wanted, after, limit)
+    updated, thread_id = (BEYOND, "") if after is None else position(after)
+    values = parameters(wanted) | {"updated": updated, "id": thread_id, "now": backend_of(connection).now()}
+    found = connection.execute(_page(sources(wanted), limit + 1), values).all()
+    _check_driven(wanted, found[0].looked)
+    rows = [row for row in found if row.thread_id is not None]
+    rows.sort(key=lambda row: (row.updated_at, row.thread_id), reverse=True)
+    following = None
+    if len(rows) > limit:
+        following = encode_cursor(rows[limit - 1].updated_at, rows[limit - 1].thread_id)
+    return Page(tuple(map(thread_row, rows[:limit])), following, from_ns(found[0].now))
+
+
+def count_threads(connection: Connection, wanted: ThreadFilter) -> Capped:
+    """How many threads match; the count stops at 10,000, and where a bounded set ends."""
+    if wanted.prefix is not None:
+        return count_by_id(connection, wanted)
+    found = sources(wanted)
+    arms = [select(_counted(source).subquery()) for source in found]
+    matching = select(union_all(*arms).subquery("matching")) if arms else select(literal(1)).where(false())
+    values = parameters(wanted) | {"now": backend_of(connection).now()}
+    return count(connection, counting(matching, _looked(found)), values)
+
+
+def _page(found: list[Source], most: int) -> Select[Any]:
+    looked = _looked(found).label("looked")
+    arms = [_arm(source, most).subquery() for source in found]
+    if not arms:
+        return header(select(*shown(thread.c)).where(false()).subquery("page"), looked)
+    return header(union_all(*map(select, arms)).subquery("page") if len(arms) > 1 else arms[0], looked)
+
+
+def _arm(source: Source, most: int) -> Select[Any]:
+    c = source.columns
+    start = tuple_(c.updated_at, c.thread_id) < tuple_(bindparam("updated"), bindparam("id"))
+    return (
+        select(*shown(c))
+        .where(*source.conditions, start)
+        .order_by(c.updated_at.desc(), c.thread_id.desc())
+        .limit(most)
+    )
+
+
+def _counted(source: Source) -> Select[Any]:
+    """A source's rows to be counted; in index order, or PostgreSQL might read the whole table to find enough."""
+    rows = select(literal(1).label("one")).where(*source.conditions)
+    if source.driven is None:
+        rows = rows.order_by(source.columns.updated_at.desc(), source.columns.thread_id.desc())
+    return rows.limit(MAX_COUNT + 1)
+
+
+def _looked(found: list[Source]) -> ColumnElement[Any]:
+    bounded = [source.driven for source in found if source.driven is not None]
+    return size_of(bounded[0]) if bounded else NOTHING_BOUNDED
+
+
+def _check_driven(wanted: ThreadFilter, looked: int) -> None:
+    if looked <= MAX_DRIVEN:
+        return
+    if wanted.holder is not None:
+        raise ValidationError(
+            "holder", (f"has more than {MAX_DRIVEN} claims; list by status or prefix instead",)
+        )
+    advice = "add a filter: a holder or a prefix, or ask for idle threads as well"
+    raise ValidationError("statuses", (f"more than {MAX_DRIVEN} claims are live; {advice}",))

@@ -1,0 +1,39 @@
+"""`python -m tests.bench commit read tail`: the table of speeds, every ratio taken within one run."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from typing import TYPE_CHECKING
+
+from tests.bench.commit import commit
+from tests.bench.places import places
+from tests.bench.read import read
+from tests.bench.report import table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.bench.places import Places
+    from tests.bench.report import Row
+
+WORKS: dict[str, Callable[[Places, float], list[Row]]] = {"commit": commit, "read": read}
+SECONDS = 60.0
+
+
+def main() -> int:
+    """Run the works named on the command line; 1 when a row does not hold."""
+    parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
+    parser.add_argument("works", nargs="*", choices=[*WORKS, []], help="default: all of them")
+    parser.add_argument("--seconds", type=float, default=SECONDS, help="about how long each work may take")
+    chosen = parser.parse_args()
+    rows: list[Row] = []
+    with places() as where:
+        for name in chosen.works or WORKS:
+            rows += WORKS[name](where, chosen.seconds)
+    print(table(rows))
+    return 0 if all(row.holds for row in rows) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

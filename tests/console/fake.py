@@ -1,0 +1,277 @@
+"""A gateway over made-up rows that never change by themselves, and the session that stands still with it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING
+
+from console.app import HoldwatchApp
+from console.calls import Calls
+from console.model import (
+    Checkpoint,
+    Claim,
+    Counted,
+    Effect,
+    EventBatch,
+    EventQuery,
+    EventRow,
+    GatewayError,
+    Page,
+    Refusals,
+    StoreLabel,
+    ThreadQuery,
+    ThreadRow,
+    ThreadState,
+    ThreadStory,
+    Tombstone,
+    Unset,
+    Write,
+)
+from console.session import Session
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T0 = datetime(2026, 5, 4, 14, 3, 22, tzinfo=UTC)
+STATES = (
+    ThreadState.RUNNING,
+    ThreadState.RUNNING,
+    ThreadState.IDLE,
+    ThreadState.SUSPENDED,
+    ThreadState.COMPLETED,
+    ThreadState.COMPLETED,
+    ThreadState.FAILED,
+    ThreadState.RUNNING,
+    ThreadState.DELETED,
+)
+TENANTS = ("acme", "globex", None, "initech")
+KINDS = ("claim.granted", "step.started", "tool.result", "step.finished", "checkpoint.committed")
+
+
+def thread_row(number: int) -> ThreadRow:
+    """The row with this number; a higher one is older."""
+    state = STATES[number % len(STATES)]
+    running = state is ThreadState.RUNNING
+    lapsed = state is ThreadState.IDLE
+    age = timedelta(seconds=1 + number * number)
+    return ThreadRow(
+        id=f"thr_01J8QZ{number:04d}{'W4K7R9M2PAXB'[number % 8 : number % 8 + 4]}",
+        tenant=TENANTS[number % len(TENANTS)],
+        state=state,
+        holder=f"worker-{number % 17:02d}" if running or lapsed else None,
+        lease_left=timedelta(seconds=27 - number % 20)
+        if running
+        else timedelta(seconds=-192)
+        if lapsed
+        else None,
+        token=4_000 + number if running or lapsed else None,
+        events=(number * 397) % 9_100,
+        updated_at=T0 - age,
+        age=age,
+        checkpoint=f"ckp_{number:04d}_17",
+        run=f"run_{number:04d}_3",
+    )
+
+
+def event_row(position: int) -> EventRow:
+    """The event at this position of the store."""
+    thread = thread_row(position % 9)
+    kind = KINDS[position % len(KINDS)]
+    payload = {"step": position, "tool": "fetch_page", "cost_micro": 9_007_199_254_740_993, "ok": True}
+    return EventRow(
+        position=f"p{position:08d}",
+        thread=thread.id,
+        tenant=thread.tenant,
+        seq=position // 9 + 1,
+        kind=kind,
+        run=f"run_{position % 9:04d}_3",
+        checkpoint=f"ckp_{position:04d}",
+        token=4_000 + position % 9,
+        at=T0 - timedelta(seconds=1200 - position * 2, milliseconds=position * 7 % 1000),
+        payload=json.dumps(payload),
+        size=len(json.dumps(payload)),
+    )
+
+
+def story_of(row: ThreadRow) -> ThreadStory:
+    """A story in which everything happened."""
+    claim = None
+    if row.holder is not None and row.lease_left is not None and row.token is not None:
+        live = row.lease_left > timedelta(0)
+        claim = Claim(
+            holder=row.holder,
+            tenant=row.tenant,
+            token=row.token,
+            granted_at=T0 - timedelta(minutes=4),
+            renewed_at=T0 - timedelta(seconds=3),
+            renewals=12,
+            expires_at=T0 + row.lease_left,
+            live=live,
+            left=row.lease_left,
+        )
+    checkpoints = tuple(
+        Checkpoint(
+            id=f"ckp_{place:04d}",
+            place=place,
+            run=f"run_{place % 3}",
+            status="RUNNING" if place > 3 else "SUSPENDED",
+            parent=f"ckp_{place - 1:04d}",
+            token=4_000 + place,
+            committed_at=T0 - timedelta(seconds=90 * (18 - place)),
+            size=4_096 + place * 11,
+        )
+        for place in range(17, 0, -1)
+    )
+    return ThreadStory(
+        thread=row.id,
+        row=row,
+        claim=claim,
+        refusals=Refusals(3, 3_998, "commit", T0 - timedelta(minutes=3)),
+        checkpoints=checkpoints,
+        writes=(
+            Write("w1", "task-1", "fetch_page", '{"url": "https://example.org/a", "status": 200}', 47),
+            Write("w2", "task-2", "summarise", '{"text": "three pages", "tokens": 1204}', 40),
+        ),
+        effects=tuple(
+            Effect(
+                f"mail:{n}",
+                json.dumps({"sent": True, "n": n}),
+                22,
+                f"run_{n}",
+                4_000 + n,
+                T0 - timedelta(minutes=n),
+            )
+            for n in range(4)
+        ),
+        metadata=(("title", "quarterly report"), ("owner", "mk")),
+        first_seq=1,
+        next_seq=row.events + 1,
+        floor_seq=1,
+        tombstone=Tombstone(1, T0 - timedelta(days=3)) if row.state is ThreadState.DELETED else None,
+        as_of=T0,
+    )
+
+
+def snapshot_text(checkpoint: str) -> str:
+    """A body with everything JSON has."""
+    return json.dumps(
+        {
+            "checkpoint": checkpoint,
+            "messages": [
+                {"role": "user", "content": "Compare the three vendors\nand draft a mail."},
+                {"role": "tool", "name": "fetch_page", "content": "\u001b[2J hidden \u202e text"},
+            ],
+            "budget": {"micro": 9_007_199_254_740_993, "rate": 0.1, "spent": None, "capped": False},
+            "pending": [],
+        }
+    )
+
+
+@dataclass
+class FakeGateway:
+    """Rows in lists that a test may change; `down` makes every call fail with it."""
+
+    rows: list[ThreadRow] = field(default_factory=lambda: [thread_row(number) for number in range(340)])
+    tail: list[EventRow] = field(default_factory=lambda: [event_row(position) for position in range(620)])
+    down: GatewayError | None = None
+    asked: list[str] = field(default_factory=list)
+    closed: bool = False
+    as_of: datetime = T0
+    label: StoreLabel = field(
+        default_factory=lambda: StoreLabel(
+            "postgresql", "ledger-prod", "postgresql://ops@db-1:5432/ledger-prod"
+        )
+    )
+    during: Callable[[], None] = lambda: None
+
+    def _asked(self, what: str) -> None:
+        self.asked.append(what)
+        self.during()
+        if self.down is not None:
+            raise self.down
+
+    def threads(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
+        """Rows that match, from a cursor that is a row's number."""
+        self._asked("threads")
+        start = int(after or 0)
+        rows = [row for row in self.rows if matches(row, query)]
+        following = str(start + limit) if start + limit < len(rows) else None
+        return Page(tuple(rows[start : start + limit]), following, self.as_of)
+
+    def count_threads(self, query: ThreadQuery) -> Counted:
+        """How many match, capped at 10,000."""
+        self._asked("count")
+        return Counted(
+            min(sum(matches(row, query) for row in self.rows), 10_000), more=len(self.rows) > 10_000
+        )
+
+    def story(self, thread: str) -> ThreadStory | None:
+        """The story of a row, if it is there."""
+        self._asked("story")
+        found = next((row for row in self.rows if row.id == thread), None)
+        return None if found is None else story_of(found)
+
+    def snapshot(self, thread: str, checkpoint: str) -> str:
+        """A body."""
+        self._asked("snapshot")
+        return snapshot_text(checkpoint)
+
+    def newest_events(self, query: EventQuery, limit: int) -> EventBatch:
+        """The newest ones."""
+        self._asked("newest")
+        rows = tuple(event for event in self.tail if passes(event, query))[-limit:]
+        return EventBatch(rows, str(len(self.tail)), len(rows), 0, self.as_of, _first(rows))
+
+    def events(self, query: EventQuery, position: str, limit: int) -> EventBatch:
+        """Those that were added after a position, which is their count."""
+        self._asked("events")
+        rows = [event for event in self.tail[int(position) :] if passes(event, query)]
+        shown = tuple(rows[-limit:])
+        return EventBatch(shown, str(len(self.tail)), len(rows), len(rows) - len(shown), self.as_of)
+
+    def older_events(self, query: EventQuery, before: str, limit: int) -> EventBatch:
+        """Those before a position."""
+        self._asked("older")
+        rows = tuple(event for event in self.tail if passes(event, query) and event.position < before)[
+            -limit:
+        ]
+        return EventBatch(rows, before, len(rows), 0, self.as_of, _first(rows))
+
+    def close(self) -> None:
+        """Remember that it was closed."""
+        self.closed = True
+
+
+def _first(rows: tuple[EventRow, ...]) -> str | None:
+    return rows[0].position if rows else None
+
+
+def matches(row: ThreadRow, query: ThreadQuery) -> bool:
+    """What the store would answer."""
+    return (
+        (query.states is None or row.state in query.states)
+        and (isinstance(query.tenant, Unset) or row.tenant == query.tenant)
+        and (query.prefix is None or row.id.startswith(query.prefix))
+        and (query.holder is None or row.holder == query.holder)
+    )
+
+
+def passes(event: EventRow, query: EventQuery) -> bool:
+    """What the store would answer."""
+    return (
+        (query.thread is None or event.thread == query.thread)
+        and (query.kinds is None or event.kind in query.kinds)
+        and (isinstance(query.tenant, Unset) or event.tenant == query.tenant)
+    )
+
+
+def make_app(gateway: FakeGateway | None = None) -> HoldwatchApp:
+    """A console on a made-up store, with a clock that stands still."""
+    return HoldwatchApp(Session(gateway or FakeGateway(), Calls(), monotonic=lambda: 1_000.0))
+
+
+def renamed(row: ThreadRow, thread: str) -> ThreadRow:
+    """The same row under another id."""
+    return replace(row, id=thread)

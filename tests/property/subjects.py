@@ -1,0 +1,102 @@
+"""The stores a state machine drives: a file, one in memory, or PostgreSQL; wiped between two runs of a test."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import text
+
+from engine import open_store
+from engine.clock import ManualClock
+from tests.support.builders import T0
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from sqlalchemy import Connection
+
+    from engine.checkpoints import Checkpointer
+    from engine.store import Store
+    from tests.support.harness import Harness
+
+OF_THREADS = (
+    "thread",
+    "checkpoint",
+    "pending_write",
+    "event",
+    "effect",
+    "thread_metadata",
+    "child_place",
+    "refusal",
+)
+"""The tables that durable threads fill."""
+
+
+class Subject:
+    """One storage through two stores over it, of which the second always commits by the ordinary form."""
+
+    durable = True
+
+    def __init__(self, harness: Harness) -> None:
+        self.kind, self.clock = harness.kind, harness.clock
+        self._harness = harness
+        self.stores = self._open()
+
+    @property
+    def checkpointers(self) -> list[Checkpointer]:
+        """One for each store."""
+        return [store.checkpoints for store in self.stores]
+
+    def reopen(self) -> None:
+        """Close every store and open the same storage again."""
+        for store in self.stores:
+            store.close()
+        self.stores = self._open()
+
+    def raw(self) -> AbstractContextManager[Connection]:
+        """A transaction that sees the tables themselves."""
+        return self.stores[0].engine.begin()
+
+    def wipe(self) -> None:
+        """Forget every thread and the mark; tokens go on."""
+        with self.raw() as connection:
+            for table in OF_THREADS:
+                connection.execute(text(f"DELETE FROM {table}"))
+            connection.execute(text("UPDATE meta SET reclamation_mark = 1"))
+
+    def reclaim(self, t: str, mark: int) -> None:
+        """Take a tombstone away and raise the mark, as a sweep does."""
+        with self.raw() as connection:
+            connection.execute(text("DELETE FROM thread WHERE thread_id = :t"), {"t": t})
+            connection.execute(text("DELETE FROM child_place WHERE child_id = :t"), {"t": t})
+            connection.execute(text("DELETE FROM refusal WHERE thread_id = :t"), {"t": t})
+            connection.execute(text("UPDATE meta SET reclamation_mark = :mark"), {"mark": mark})
+
+    def _open(self) -> list[Store]:
+        return [self._harness.open(), ordinary(self._harness.open())]
+
+
+class MemorySubject(Subject):
+    """A store in memory: there is only one, and closing it is its end."""
+
+    durable = False
+
+    def __init__(self) -> None:
+        self.kind, self.clock = "memory", ManualClock(T0)
+        self.stores = [open_store("memory:", clock=self.clock)]
+
+    def reopen(self) -> None:
+        """Not for this one."""
+        raise AssertionError("a store in memory does not survive its end")
+
+    def close(self) -> None:
+        """End the store."""
+        self.stores[0].close()
+
+
+def ordinary(store: Store) -> Store:
+    """The store, made to commit by the form of several statements alone."""
+    backend: Any = store._backend
+    backend.capabilities = replace(backend.capabilities, one_statement_commit=False)
+    return store
