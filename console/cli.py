@@ -5,10 +5,9 @@ Nothing heavy is imported before a command is chosen: `--help` answers without T
 
 from __future__ import annotations
 
-import importlib
 import sys
 from enum import IntEnum
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -81,8 +80,9 @@ def demo(
     ] = None,
 ) -> None:
     """Watch a fleet of simulated agents at work."""
-    demonstration: Any = importlib.import_module("console.demo")
-    with demonstration.fleet(store, threads=threads, seed=seed) as url:
+    from console.demo import fleet
+
+    with fleet(store, threads=threads, seed=seed) as url:
         code = open_console(url)
     raise typer.Exit(code)
 

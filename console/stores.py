@@ -29,7 +29,7 @@ def url_of(word: str) -> str:
     if word.startswith(POSTGRES):
         return word
     if word == MEMORY:
-        raise NoStoreError("memory: lives inside one process, nothing is to be seen there")
+        raise NoStoreError("memory: lives inside one process and cannot be looked at; name a file or server")
     if "://" in word and not word.startswith(SQLITE):
         raise NoStoreError(
             f"{word.partition('://')[0]}:// is no store; use sqlite:///path or postgresql://..."
@@ -37,7 +37,7 @@ def url_of(word: str) -> str:
     path = Path(word.removeprefix(SQLITE))
     if not path.is_file():
         raise NoStoreError(
-            f"{str(path)!r} is neither a command nor a store's file; holdwatch --help lists the commands, and "
+            f"{str(path)!r} is neither a command nor a file; holdwatch --help lists the commands, and "
             f"holdwatch migrate {SQLITE}{path} creates a store there"
         )
     return f"{SQLITE}{path}"

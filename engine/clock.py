@@ -46,12 +46,15 @@ class ManualClock:
     def advance(self, by: timedelta) -> None:
         """Move by `by`, which may be negative."""
         with self._lock:
-            self._now = from_ns(to_ns(self._now + by))
+            try:
+                self._now = from_ns(to_ns(self._now + by))
+            except OverflowError as error:
+                raise ValidationError("by", ("leads out of the years a clock can show",)) from error
 
 
 def to_ns(instant: datetime) -> int:
     """Nanoseconds since 1970; ValidationError for a naive instant or one outside 1678 to 2262 (ruling 12)."""
-    if instant.tzinfo is None:
+    if instant.utcoffset() is None:
         raise ValidationError("instant", ("must be timezone-aware; use datetime.now(UTC)",))
     if not EARLIEST <= instant <= LATEST:
         raise ValidationError("instant", (f"must lie between {EARLIEST:%Y} and {LATEST:%Y}",))

@@ -209,6 +209,22 @@ class ValidationError(EngineError, ValueError):
 
 
 @record
+class StaleLease(EngineError):
+    """The presented lease token of a queue entry is not the one that holds it (ruling 26)."""
+
+    code = "stale_lease"
+    entry_id: str
+    token: int
+    current: int | None
+
+    def explain(self) -> str:
+        now = f"token {self.current} holds it" if self.current is not None else "nothing is leased"
+        return (
+            f"lease {self.token} no longer holds queue entry {self.entry_id!r}: {now}; stop and lease again"
+        )
+
+
+@record
 class StoreFailure(EngineError):
     """The storage failed, or holds what does not decode. Nothing changed unless the subclass says so."""
 

@@ -8,6 +8,8 @@ import json
 
 from engine.errors import ValidationError
 
+MAX_NUMBER = 2**63 - 1  # that a stored key can hold
+
 Key = tuple[int | str, ...]
 
 
@@ -22,11 +24,20 @@ def decode_cursor(cursor: str, *kinds: type) -> Key:
     try:
         raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         key = json.loads(raw)
+        json.dumps(key, ensure_ascii=False).encode()
     except (ValueError, binascii.Error, RecursionError):
         key = None
-    if not isinstance(key, list) or [type(part) for part in key] != list(kinds):
+    if (
+        not isinstance(key, list)
+        or [type(part) for part in key] != list(kinds)
+        or not all(map(_storable, key))
+    ):
         raise ValidationError("after", ("is not a cursor of this listing; start again without one",))
     return tuple(key)
+
+
+def _storable(part: int | str) -> bool:
+    return "\0" not in part if isinstance(part, str) else abs(part) <= MAX_NUMBER
 
 
 def check_limit(limit: int, most: int) -> int:

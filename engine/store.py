@@ -7,11 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
 from engine.checkpoints.checkpointer import Checkpointer
+from engine.checkpoints.run_queue import RunQueue
 from engine.clock import SystemClock
 from engine.database.migrations import check_version, upgrade
 from engine.database.transaction import Transactions
-from engine.desk.desk import Desk
 from engine.database.urls import MEMORY, POSTGRES, SQLITE, check_url, secrets, shown
+from engine.desk.desk import Desk
 from engine.errors import SchemaMismatch, ValidationError
 
 if TYPE_CHECKING:
@@ -47,6 +48,11 @@ class Store:
     def desk(self) -> Desk:
         """What an operator may see."""
         return Desk(self._transactions, self.url)
+
+    @cached_property
+    def queue(self) -> RunQueue:
+        """The run queue."""
+        return RunQueue(self._transactions, self.url)
 
     @property
     def engine(self) -> Engine:

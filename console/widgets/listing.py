@@ -44,7 +44,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
 
     @dataclass
     class Moved(Message):
-        """The row under the cursor is another one, or has changed."""
+        """The cursor, its row or the rows in view may be others."""
 
         listing: Listing[Any]
 
@@ -252,6 +252,13 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         self._resize_content()
         self._keep_cursor_in_view()
         self.refresh()
+        self.post_message(self.Moved(self))
+
+    def watch_scroll_y(self, old_value: float, new_value: float) -> None:
+        """Other rows are in view: whoever says which ones wants to know."""
+        super().watch_scroll_y(old_value, new_value)
+        if round(old_value) != round(new_value):
+            self.post_message(self.Moved(self))
 
     def on_focus(self, _event: Focus) -> None:
         """The cursor's colour shows the focus."""

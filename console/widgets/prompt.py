@@ -68,7 +68,7 @@ class Prompt(Horizontal):
         line.value = text
         line.cursor_position = len(text)
         self.add_class("-open")
-        line.focus()
+        self.screen.set_focus(line)  # at once: what is typed ahead belongs here already
 
     def close(self) -> None:
         """Hide the line."""

@@ -1,6 +1,9 @@
 """Durable threads: fenced claims, atomic commits, an event log, deletion that late writers cannot undo."""
 
+from engine.checkpoints.cascade import CascadeResult, delete_thread_cascade
 from engine.checkpoints.checkpointer import Checkpointer
+from engine.checkpoints.child_retention import ChildRetention, retain_children
+from engine.checkpoints.metadata import set_metadata
 from engine.checkpoints.model import (
     ANY,
     BusyHolder,
@@ -18,17 +21,28 @@ from engine.checkpoints.model import (
     PendingWrite,
     RunClaim,
     StoredCheckpoint,
+    ThreadStatus,
 )
+from engine.checkpoints.prefix import find_threads
+from engine.checkpoints.queue_model import QueueEntry, QueueState
+from engine.checkpoints.registry_model import MAX_LIMIT, ThreadPage, ThreadQuery, ThreadSummary, Tombstone
+from engine.checkpoints.retention import RetentionPolicy, SweepGuard, SweepPolicy, SweepResult
+from engine.checkpoints.run_queue import RunQueue
 from engine.checkpoints.tail import EventTail, Held
+from engine.checkpoints.tenancy import TenantThreads
+from engine.checkpoints.tombs import tombstones
 from engine.checkpoints.watch import watch
 from engine.checkpoints.watch_all import watch_all
 
 __all__ = [
     "ANY",
+    "MAX_LIMIT",
     "BusyHolder",
+    "CascadeResult",
     "Checkpoint",
     "CheckpointStatus",
     "Checkpointer",
+    "ChildRetention",
     "ClaimRequest",
     "Commit",
     "EffectDraft",
@@ -41,8 +55,26 @@ __all__ = [
     "HolderKind",
     "Origin",
     "PendingWrite",
+    "QueueEntry",
+    "QueueState",
+    "RetentionPolicy",
     "RunClaim",
+    "RunQueue",
     "StoredCheckpoint",
+    "SweepGuard",
+    "SweepPolicy",
+    "SweepResult",
+    "TenantThreads",
+    "ThreadPage",
+    "ThreadQuery",
+    "ThreadStatus",
+    "ThreadSummary",
+    "Tombstone",
+    "delete_thread_cascade",
+    "find_threads",
+    "retain_children",
+    "set_metadata",
+    "tombstones",
     "watch",
     "watch_all",
 ]

@@ -4,13 +4,30 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
-from engine.checkpoints import claims, commits, deletion, effects, events, history, waiting
+from engine.checkpoints import (
+    children,
+    claims,
+    commits,
+    deletion,
+    effects,
+    events,
+    history,
+    prune,
+    registry,
+    sweep,
+    waiting,
+)
+from engine.checkpoints.child_states import child_states
 from engine.checkpoints.drafts import Drafts
 from engine.checkpoints.model import ANY
 from engine.checkpoints.plain_commit import is_plain, plain_commit
+from engine.checkpoints.plain_steps import plain_steps
+from engine.checkpoints.prefix import threads_with_prefix
 from engine.checkpoints.records import Undecodable, undecodable
 from engine.checkpoints.refusals import RefusalThrottle, record_refusal
+from engine.checkpoints.runs import NO_RUNS, asked_runs, latest_of_runs
 from engine.checkpoints.tail import EventTail, TailFilter
+from engine.checkpoints.tombs import list_tombstones
 from engine.database.columns import check_id
 from engine.database.wakeups import EVERY_THREAD
 from engine.errors import EngineError, StaleClaim, StoreFailure
@@ -23,6 +40,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from engine.checkpoints.child_states import ChildState
     from engine.checkpoints.model import (
         Checkpoint,
         ClaimRequest,
@@ -34,6 +52,8 @@ if TYPE_CHECKING:
         StoredCheckpoint,
         Tenancy,
     )
+    from engine.checkpoints.registry_model import ThreadPage, ThreadQuery, Tombstone
+    from engine.checkpoints.retention import RetentionPolicy, SweepGuard, SweepPolicy, SweepResult
     from engine.database.transaction import Transactions
     from engine.database.wakeups import Waiter
 
@@ -69,7 +89,7 @@ class Checkpointer:
         """Write everything of `commit` or nothing; answer its events with their numbers."""
         check_id("thread_id", thread_id)
         drafts = Drafts.of(commit)
-        if self._tx.backend.capabilities.one_statement_commit and is_plain(commit):
+        if is_plain(commit):
             first = self._plain(thread_id, commit, drafts)
             if first is not None:
                 return drafts.records(commit, thread_id, first)
@@ -77,7 +97,10 @@ class Checkpointer:
 
     def latest(self, thread_id: str) -> StoredCheckpoint | None:
         """The newest checkpoint with the writes pending on it, from one snapshot; None without one."""
-        return self._decoded("latest", history.latest, thread_id)
+        try:
+            return self._tx.lean("latest", history.latest, thread_id)
+        except Undecodable as error:
+            raise undecodable("latest", error, self._store) from error
 
     def checkpoint(self, thread_id: str, checkpoint_id: str) -> Checkpoint | None:
         """One checkpoint by id, or None."""
@@ -153,12 +176,59 @@ class Checkpointer:
         while not self._fenced("delete_thread", deletion.delete_thread, thread_id, token, fence):
             pass
 
+    def prune(self, thread_id: str, policy: RetentionPolicy) -> None:
+        """Remove what `policy` lets go of one thread; a long log goes in bounded steps."""
+        while not self._tx.write("prune", prune.prune_step, thread_id, policy).done:
+            pass
+
+    def sweep(self, policy: SweepPolicy, guard: SweepGuard, *, after: str | None = None) -> SweepResult:
+        """One bounded page of retention over the whole store; go on from the result's `next` until it is None.
+
+        What the guard raises is raised here, with the page untouched.
+        """
+        return sweep.sweep(self._tx, policy, guard, after)
+
     def effect(self, thread_id: str, key: str) -> EffectRecord | None:
         """What the thread recorded under `key`, or None."""
         return self._decoded("effect", effects.effect, thread_id, key)
 
+    def children(self, parent: str, *, after: str | None = None, limit: int = 100) -> list[str]:
+        """At most `limit` direct children, earliest adopted first, behind the child `after`."""
+        return self._tx.lean("children", children.children, parent, after, limit)
+
+    def child_states(self, parent: str, *, after: str | None = None, limit: int = 100) -> list[ChildState]:
+        """At most `limit` children with status and age, earliest adopted first, behind the child `after`."""
+        return self._tx.single("child_states", child_states, parent, after, limit)
+
+    def threads(self, query: ThreadQuery) -> ThreadPage:
+        """One owner's root threads, newest first, each judged by the store's clock at one moment."""
+        return self._decoded("threads", registry.threads, query)
+
+    def incomplete(self, tenant: str | None, *, after: str | None = None, limit: int = 100) -> ThreadPage:
+        """The owner's IDLE threads, longest untouched first: for people, not for a worker's recovery."""
+        return self._decoded("incomplete", registry.incomplete, tenant, after, limit)
+
+    def find_threads(
+        self, tenant: str | None, prefix: str, *, after: str | None = None, limit: int = 100
+    ) -> list[str]:
+        """The owner's root threads whose id begins with `prefix`, by id; see `prefix.find_threads`."""
+        return self._tx.lean("find_threads", threads_with_prefix, tenant, prefix, after, limit)
+
+    def latest_of_runs(self, thread_id: str, run_ids: Iterable[str]) -> Checkpoint | None:
+        """The thread's newest checkpoint that one of the runs committed, or None; no runs: None at once."""
+        runs = asked_runs(run_ids)
+        return None if runs == NO_RUNS else self._decoded("latest_of_runs", latest_of_runs, thread_id, runs)
+
+    def tombstones(self, *, after: str | None = None, limit: int = 100) -> list[Tombstone]:
+        """The whole store's tombstones, longest deleted first; see `tombs.tombstones`."""
+        return self._tx.lean("tombstones", list_tombstones, after, limit)
+
     def _plain(self, thread_id: str, commit: Commit, drafts: Drafts) -> int | None:
         backend = self._tx.backend
+        if not backend.capabilities.one_statement_commit:
+            return self._tx.write_shared(
+                "commit", lambda connection: plain_steps(connection, thread_id, commit, drafts)
+            )
 
         def verb(connection: Connection) -> int | None:
             return plain_commit(connection, thread_id, commit, drafts, backend.now())
@@ -175,7 +245,7 @@ class Checkpointer:
         self, name: str, verb: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
     ) -> T:
         try:
-            return self._tx.single(name, verb, *args, **options)
+            return self._tx.lean(name, verb, *args, **options)
         except Undecodable as error:
             raise undecodable(name, error, self._store) from error
 

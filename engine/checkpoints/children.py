@@ -1,7 +1,7 @@
 """Children: threads whose latest checkpoint names a parent, as adopted (checkpoints-operations.md 2.1).
 
-What is listed is said by the children's own rows; `child_place` only keeps each child's place under each parent,
-so that a cursor works for a child that has left or was deleted (ruling 25).
+What is listed is said by the children's own rows; `child_place` only keeps each child's place under each
+parent, so that a cursor works for a child that has left or was deleted (ruling 25).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from engine.errors import ValidationError
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Select
 
-MAX_CHILDREN: Final = 2**31 - 1  # of one page: what the caller asks for is the bound, as far as it can be stored
+MAX_CHILDREN: Final = 2**31 - 1  # of one page; the caller's limit is the bound
 
 _PLACE = Statement(
     select(child_place.c.position).where(

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, delete, exists, null, or_, select, update
+from sqlalchemy import bindparam, case, delete, exists, null, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from engine.checkpoints.model import BusyHolder, ClaimRequest, HolderKind, RunClaim, check_ttl
 from engine.checkpoints.tables import child_place, effect, refusal, thread, thread_metadata
 from engine.clock import from_ns, span_ns
 from engine.database.backend import backend_of
-from engine.database.columns import check_id
+from engine.database.columns import MAX_NUMBER, check_id
 from engine.database.constructs import Counter, Next, Now
 from engine.database.statement import Statement
 from engine.errors import StaleClaim, StoreFailure, ThreadBusy
@@ -85,8 +85,22 @@ _UNCLAIMED: dict[str, Any] = {
     "claim_renewals": null(),
     "claim_expires_at": null(),
 }
+# An id with nothing left but its tombstone goes back to being just that (checkpoints.md 2.3).
+_ONLY_A_TOMBSTONE = (
+    thread.c.tomb_first.is_not(None)
+    & thread.c.latest_id.is_(None)
+    & thread.c.first_seq.is_(None)
+    & (thread.c.metadata_keys == 0)
+    & ~exists().where(effect.c.thread_id == thread.c.thread_id)
+)
 _RELEASE = Statement(
-    update(thread).where(thread.c.thread_id == _ID, thread.c.claim_token == _TOKEN).values(**_UNCLAIMED)
+    update(thread)
+    .where(thread.c.thread_id == _ID, thread.c.claim_token == _TOKEN)
+    .values(
+        **_UNCLAIMED,
+        created_at=case((_ONLY_A_TOMBSTONE, null()), else_=thread.c.created_at),
+        updated_at=case((_ONLY_A_TOMBSTONE, null()), else_=thread.c.updated_at),
+    )
 )
 # Nothing of the id is stored: no checkpoint, number, effect, metadata, tombstone or child place (ruling 75).
 HOLDS_NOTHING = (
@@ -139,7 +153,7 @@ def renew(connection: Connection, thread_id: str, token: int, ttl: timedelta) ->
     """Move the lease's end to `ttl` from now, later or earlier; StaleClaim for another token (2.2)."""
     check_id("thread_id", thread_id)
     check_ttl(ttl)
-    row = _RENEW.one(connection, id=thread_id, token=token, ttl=span_ns(ttl))
+    row = _RENEW.one(connection, id=thread_id, token=_stored(token), ttl=span_ns(ttl))
     if row is None:
         raise StaleClaim(thread_id, token, current_token(connection, thread_id))
     return RunClaim(thread_id, row.claim_holder, row.claim_token, from_ns(row.claim_expires_at))
@@ -148,9 +162,14 @@ def renew(connection: Connection, thread_id: str, token: int, ttl: timedelta) ->
 def release(connection: Connection, thread_id: str, token: int) -> None:
     """Give the claim back; any other token changes nothing and is no error (2.3)."""
     check_id("thread_id", thread_id)
-    released = _RELEASE.count(connection, id=thread_id, token=token)
+    released = _RELEASE.count(connection, id=thread_id, token=_stored(token))
     if released and _DROP_EMPTY.count(connection, id=thread_id):
         DROP_REFUSALS.count(connection, id=thread_id)
+
+
+def _stored(token: int) -> int:
+    """The token as a column may hold it; one that no column can hold was never issued, and neither was 0."""
+    return token if abs(token) <= MAX_NUMBER else 0
 
 
 def current_token(connection: Connection, thread_id: str) -> int | None:

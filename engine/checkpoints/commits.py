@@ -189,7 +189,8 @@ class _State:
         elif self._commit.checkpoint is None or not self.new["metadata_keys"]:
             return
         pairs = merged_metadata(self._connection, self._id, changes)
-        rewrite_metadata(self._connection, self._id, pairs, self.new["tenant_key"], self._now)
+        owner = self.new["tenant_key"] if self.new["parent_id"] is None else None
+        rewrite_metadata(self._connection, self._id, pairs, owner, self._now)
         self.new["metadata_keys"] = len(pairs)
 
     def land(self) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, null, update
@@ -10,7 +9,8 @@ from sqlalchemy import bindparam, delete, null, update
 from engine.checkpoints.claims import DROP_REFUSALS, LOCK, hold_current
 from engine.checkpoints.commits import commit
 from engine.checkpoints.events import COMPACT_STEP, raise_floor
-from engine.checkpoints.model import Checkpoint, CheckpointStatus, Commit, Origin
+from engine.checkpoints.mark import mark_over
+from engine.checkpoints.model import CheckpointStatus, Commit, Origin
 from engine.checkpoints.tables import (
     checkpoint,
     child_place,
@@ -88,15 +88,12 @@ def mark_deleting(connection: Connection, thread_id: str, token: int, row: Any) 
     """Commit the deletion mark over the latest checkpoint, once; a thread without a checkpoint needs none."""
     if row.latest_id is None or row.latest_status == CheckpointStatus.DELETING.value:
         return
-    mark = Checkpoint(
-        id=f"deleting/{uuid.uuid4()}",
-        thread_id=thread_id,
+    mark = mark_over(
+        thread_id,
+        row.latest_id,
         run_id=row.claim_holder,
-        status=CheckpointStatus.DELETING,
-        snapshot={},
-        parent=row.latest_id,
+        token=token,
         tenant=tenant_of(row.tenant_key),
-        fencing_token=token,
         origin=None if row.parent_id is None else Origin(row.parent_id),
     )
     commit(connection, thread_id, Commit(token, mark))

@@ -10,7 +10,7 @@ from engine.checkpoints.claims import LOCK
 from engine.checkpoints.numbering import numbers_of
 from engine.checkpoints.records import event_of
 from engine.checkpoints.tables import event, thread
-from engine.database.columns import check_id
+from engine.database.columns import MAX_NUMBER, check_id
 from engine.database.statement import Statement
 from engine.errors import ReplayUnavailable, ThreadDeleted, ValidationError
 
@@ -46,7 +46,7 @@ def events_after(connection: Connection, thread_id: str, after_seq: int, limit: 
     """
     check_cursor(thread_id, after_seq)
     most = max(1, min(limit, MAX_EVENTS))
-    rows = _READ.all(connection, id=thread_id, after=after_seq, most=most)
+    rows = _READ.all(connection, id=thread_id, after=min(after_seq, MAX_NUMBER), most=most)
     numbers = numbers_of(connection, rows[0] if rows else None)
     if 0 < after_seq < numbers.first - 1:
         raise ThreadDeleted(thread_id)

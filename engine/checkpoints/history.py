@@ -85,7 +85,10 @@ def history(connection: Connection, thread_id: str, before: str | None, limit: i
     start = _BEYOND if before is None else _place(connection, thread_id, before)
     if limit < 1:
         return []
-    return [checkpoint_of(row) for row in _PAGE.all(connection, id=thread_id, before=start, most=limit)]
+    return [
+        checkpoint_of(row)
+        for row in _PAGE.all(connection, id=thread_id, before=start, most=min(limit, _BEYOND))
+    ]
 
 
 def _place(connection: Connection, thread_id: str, checkpoint_id: str) -> int:

@@ -12,7 +12,7 @@ from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from engine.clock import to_ns
-from engine.database.columns import check_id, check_optional_id
+from engine.database.columns import check_id, check_number, check_optional_id
 from engine.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 Json = Any  # Mapping, list, str, int, float, bool or None
 
 FORMAT_VERSION: Final = 1
+MAX_FORMAT: Final = 2**31 - 1
 MAX_METADATA_KEYS: Final = 32
 MAX_METADATA_KEY: Final = 64
 MAX_METADATA_VALUE: Final = 512
@@ -126,6 +127,9 @@ class Fence:
     thread_id: str
     token: int
 
+    def __post_init__(self) -> None:
+        check_id("fence.thread_id", self.thread_id)
+
 
 @dataclass(frozen=True, slots=True)
 class Origin:
@@ -158,6 +162,8 @@ class Checkpoint:
             check_id(f"checkpoint.{name}", getattr(self, name))
         check_optional_id("checkpoint.parent", self.parent)
         check_optional_id("checkpoint.tenant", self.tenant)
+        check_number("checkpoint.fencing_token", self.fencing_token or 0)
+        check_number("checkpoint.format_version", self.format_version, MAX_FORMAT)
         object.__setattr__(self, "status", CheckpointStatus(self.status))
         object.__setattr__(self, "created_at", as_utc("checkpoint.created_at", self.created_at))
 

@@ -11,7 +11,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from engine.checkpoints.model import CheckpointStatus
+from engine.database.columns import MAX_NUMBER
 from engine.database.hints import hint
+from engine.database.statement import begun
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -80,6 +82,8 @@ def is_plain(commit: Commit) -> bool:
     """Whether the one-statement form may be tried at all."""
     if commit.fence is not None or commit.effects or commit.metadata or commit.retract_turn:
         return False
+    if abs(commit.token) > MAX_NUMBER:
+        return False
     names = {write.checkpoint_id for write in commit.writes}
     if commit.checkpoint is None:
         return len(names) <= 1
@@ -91,8 +95,7 @@ def plain_commit(
 ) -> int | None:
     """Run it; the first event's number, or None for "not done"."""
     text = _WITHOUT_CHECKPOINT if drafts.checkpoint is None else _WITH_CHECKPOINT
-    driver: Any = connection.connection.driver_connection
-    row = driver.execute(text, _arguments(thread_id, commit, drafts, now)).fetchone()
+    row = begun(connection).execute(text, _arguments(thread_id, commit, drafts, now)).fetchone()
     if row is None:
         return None
     if drafts.events:

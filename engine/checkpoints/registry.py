@@ -1,30 +1,34 @@
-"""The registry: one owner's root threads, newest first, and those that stopped half-way (operations 2.2 and 2.3).
+"""One owner's root threads, and those that stopped half-way (checkpoints-operations.md 2.2 and 2.3).
 
-Each page is one statement, hence one snapshot and one "now"; its shape depends on which filters are given, never on
-their values, so that each shape is compiled once. Every shape reads one index range, one for each status asked for,
-or a bounded stretch of one (ruling 24).
+Each page is one statement, hence one snapshot and one "now". Its shape depends on which filters are given,
+not on their values, and is compiled once. Every shape reads an index range for each status asked for, or a
+bounded stretch of one (ruling 24).
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import BigInteger, bindparam, case, func, literal_column, select, tuple_, union_all
+from sqlalchemy import bindparam, case, func, literal_column, select, tuple_, union_all
 
 from engine.checkpoints.listing import (
     BEYOND,
+    ID,
     MAX_DRIVEN,
+    MOST,
     NOW,
+    SINCE,
+    UPDATED,
     driven_size,
     header,
+    idle_source,
     judged,
     newest,
+    oldest,
     status_sources,
-    stored,
-    unheld,
 )
 from engine.checkpoints.model import CheckpointStatus, judge
 from engine.checkpoints.records import Undecodable
@@ -35,9 +39,9 @@ from engine.checkpoints.registry_model import (
     ThreadSummary,
     position,
 )
-from engine.checkpoints.tables import ROOT, tenant_key, tenant_of, thread, thread_metadata
+from engine.checkpoints.tables import tenant_key, tenant_of, thread, thread_metadata
 from engine.clock import from_ns, to_ns
-from engine.database.columns import check_optional_id
+from engine.database.columns import Identifier, check_optional_id
 from engine.database.constructs import Pairs
 from engine.database.statement import Statement
 from engine.errors import ValidationError
@@ -48,10 +52,10 @@ if TYPE_CHECKING:
 
     from engine.checkpoints.model import ThreadStatus
 
-SHAPES: Final = 512  # all that there are: a set of statuses, with or without a time and a pair of metadata
+SHAPES: Final = 512  # more than there are: a set of statuses, with or without a time and a pair of metadata
 
-_MOST: BindParameter[int] = bindparam("most", type_=BigInteger)
-_TENANT = thread.c.tenant_key == bindparam("tenant")
+_TENANT: BindParameter[str] = bindparam("tenant", type_=Identifier)
+_OWNER = (("tenant_key", _TENANT),)
 _COLUMNS = (
     "thread_id",
     "tenant_key",
@@ -77,7 +81,7 @@ class _Shape:
 
 
 def threads(connection: Connection, query: ThreadQuery) -> ThreadPage:
-    """A page of the query's threads; ValidationError where the page would have to look through over 10,000 rows.
+    """A page of the query's threads; ValidationError where it would have to look through over 10,000 rows.
 
     That can happen for RUNNING without IDLE, which is driven by the store's live claims, and for a pair of
     metadata together with statuses.
@@ -134,57 +138,60 @@ def _page(shape: _Shape) -> Statement:
     if shape.searches:
         return Statement(_searched(shape))
     if shape.metadata:
-        return Statement(_listed(_joined(_pairs(shape.since, _MOST).subquery("pair")).subquery("page")))
-    found = status_sources(shape.statuses, partial(_owned, since=shape.since))
-    arms = [newest(source, _shown(source.columns), _MOST) for source in found]
-    size = driven_size(found)
-    if len(arms) == 1:
-        rows = arms[0].subquery("page")
-    else:
-        merged = union_all(*(select(arm.subquery()) for arm in arms)).subquery("merged")
-        rows = _ordered(select(merged)).limit(_MOST).subquery("page")
-    return Statement(_listed(rows) if all(each.driven is None for each in found) else _headed(size, rows))
+        pairs = _pairs(shape.since, MOST).subquery("pair")
+        return Statement(_listed(_rows_of(pairs).subquery("page")))
+    since = SINCE if shape.since else None
+    found = status_sources(shape.statuses, lead=_OWNER, owned=_root, since=since)
+    page = _merged([newest(source, _shown(source.columns)) for source in found]).subquery("page")
+    bounded = any(source.driven is not None for source in found)
+    return Statement(_headed(driven_size(found), page) if bounded else _listed(page))
 
 
-def _owned(c: Any, *, since: bool) -> tuple[ColumnElement[bool], ...]:
-    asked = (c.tenant_key == bindparam("tenant"), c.latest_id.is_not(None), c.parent_id.is_(None))
-    return (*asked, c.updated_at >= bindparam("since", type_=BigInteger)) if since else asked
+def _root(c: Any) -> tuple[ColumnElement[bool], ...]:
+    return c.latest_id.is_not(None), c.parent_id.is_(None)
 
 
 def _shown(c: Any) -> list[ColumnElement[Any]]:
     return [*(c[key] for key in _COLUMNS), (c.claim_expires_at > NOW).label("live")]
 
 
+def _merged(arms: list[Select[Any]]) -> Select[Any]:
+    """The arms' first rows, each arm in the order of its own index; at most six times a page is sorted."""
+    if len(arms) == 1:
+        return arms[0]
+    rows = union_all(*(select(arm.subquery()) for arm in arms)).subquery("merged")
+    return _newest_first(select(rows), rows.c).limit(MOST)
+
+
 def _searched(shape: _Shape) -> Select[Any]:
-    """The newest rows of the pair, up to the bound; of those the page's."""
+    """The newest rows of the pair, up to the bound, and of those the page's.
+
+    Each row's status is a scalar subquery: as a join, a planner may read every thread of a status instead.
+    """
     stretch = _pairs(shape.since, literal_column(str(MAX_DRIVEN + 1))).cte("stretch")
     looked = select(func.count()).select_from(stretch).scalar_subquery()
-    matching = _joined(stretch).where(judged(thread.c, shape.statuses)).limit(_MOST)
-    return _headed(looked, _ordered_by(matching, stretch).subquery("page"))
+    status = select(judged(thread.c, shape.statuses)).where(thread.c.thread_id == stretch.c.thread_id)
+    matching = select(stretch.c.thread_id).where(status.scalar_subquery())
+    found = _newest_first(matching, stretch.c).limit(MOST).subquery("found")
+    return _headed(looked, _rows_of(found).subquery("page"))
 
 
 def _pairs(since: bool, most: ColumnElement[int]) -> Select[Any]:
     """The index range of one pair. Only listed roots bear their owner there, so each row is a thread's."""
     m = thread_metadata.c
-    start = tuple_(m.updated_at, m.thread_id) < tuple_(bindparam("updated"), bindparam("id"))
-    asked = [m.tenant_key == bindparam("tenant"), m.key == bindparam("key"), m.value == bindparam("value")]
+    asked = [m.tenant_key == _TENANT, m.key == bindparam("key"), m.value == bindparam("value")]
+    asked.append(tuple_(m.updated_at, m.thread_id) < tuple_(UPDATED, ID))
     if since:
-        asked.append(m.updated_at >= bindparam("since", type_=BigInteger))
-    newest_first = (m.updated_at.desc(), m.thread_id.desc())
-    return select(m.updated_at, m.thread_id).where(*asked, start).order_by(*newest_first).limit(most)
+        asked.append(m.updated_at >= SINCE)
+    return _newest_first(select(m.updated_at, m.thread_id).where(*asked), m).limit(most)
 
 
-def _joined(pairs: Any) -> Select[Any]:
-    return select(*_shown(thread.c)).select_from(pairs).join(thread, thread.c.thread_id == pairs.c.thread_id)
+def _rows_of(ids: Any) -> Select[Any]:
+    return select(*_shown(thread.c)).select_from(ids).join(thread, thread.c.thread_id == ids.c.thread_id)
 
 
-def _ordered(rows: Select[Any]) -> Select[Any]:
-    c = rows.selected_columns
+def _newest_first(rows: Select[Any], c: Any) -> Select[Any]:
     return rows.order_by(c.updated_at.desc(), c.thread_id.desc())
-
-
-def _ordered_by(rows: Select[Any], pairs: Any) -> Select[Any]:
-    return rows.order_by(pairs.c.updated_at.desc(), pairs.c.thread_id.desc())
 
 
 def _with_metadata(page: Any) -> list[ColumnElement[Any]]:
@@ -195,23 +202,15 @@ def _with_metadata(page: Any) -> list[ColumnElement[Any]]:
 
 
 def _listed(page: Any) -> Select[Any]:
-    return _ordered(select(*_with_metadata(page), literal_column("0").label("looked")))
+    return _newest_first(select(*_with_metadata(page), literal_column("0").label("looked")), page.c)
 
 
 def _headed(looked: ColumnElement[Any], page: Any) -> Select[Any]:
-    columns = _with_metadata(page)
-    rows = _ordered(select(*columns)).subquery("found")
-    return _ordered(header(looked.label("looked"), rows))
+    rows = select(*_with_metadata(page)).subquery("listed")
+    return _newest_first(header(looked.label("looked"), rows), rows.c)
 
 
-_START = tuple_(thread.c.updated_at, thread.c.thread_id) > tuple_(bindparam("updated"), bindparam("id"))
-_WAITING = (
-    select(*_shown(thread.c))
-    .where(_TENANT, stored(thread.c, CheckpointStatus.RUNNING), ROOT, unheld(thread.c), _START)
-    .order_by(thread.c.updated_at, thread.c.thread_id)
-    .limit(_MOST)
-    .subquery("page")
-)
+_WAITING = oldest(idle_source(_OWNER, _root(thread.c)), _shown(thread.c)).subquery("page")
 _INCOMPLETE = Statement(
     select(*_with_metadata(_WAITING)).order_by(_WAITING.c.updated_at, _WAITING.c.thread_id)
 )

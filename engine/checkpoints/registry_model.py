@@ -1,9 +1,8 @@
-"""The registry's records: what to list, what is listed, and a page of it (checkpoints-operations.md 1 and 2.2)."""
+"""The registry's records: what to list, what is listed, a page of it (checkpoints-operations.md 1, 2.2)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import datetime
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from engine.checkpoints.model import ThreadStatus, as_utc, check_metadata
@@ -14,6 +13,7 @@ from engine.paging import check_limit, decode_cursor, encode_cursor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import datetime
 
 MAX_LIMIT: Final = 1000
 """Threads of one page at most."""
@@ -45,9 +45,9 @@ class ThreadQuery:
     """The root threads of one owner for which every filter holds, newest first (2.2).
 
     `tenant` None asks for those without an owner. `statuses`: None is all of them, an empty set none.
-    `updated_since` is inclusive; a commit is seen a little after the time it bears, so callers overlap by their
-    statement timeout (ruling 28). `metadata` is one pair (ruling 24). `after` is the `next` of the page before.
-    ValidationError for a limit outside 1 to `MAX_LIMIT`, a cursor that does not decode, a filter out of bounds.
+    `updated_since` is inclusive; a commit is seen a little after the time it bears, so callers overlap by
+    their statement timeout (ruling 28). `metadata` is one pair (ruling 24). `after` is the `next` of the page
+    before. ValidationError for a limit outside 1 to `MAX_LIMIT`, a cursor that does not decode, a bad filter.
     """
 
     MAX_LIMIT: ClassVar[int] = MAX_LIMIT
@@ -95,7 +95,7 @@ class ThreadPage:
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """What is left of a deleted thread: the number that its next first event gets, and when it was deleted."""
+    """What is left of a deleted thread: the number its next first event gets, and when it was deleted."""
 
     thread_id: str
     first: int
@@ -108,7 +108,7 @@ def cursor_of(summary: ThreadSummary) -> str:
 
 
 def position(cursor: str) -> tuple[int, str]:
-    """The instant (ns) and id of a cursor; ValidationError (field `after`) unless it is one of these listings."""
+    """The instant (ns) and id of a cursor; ValidationError (field `after`) for any other text."""
     updated, thread_id = decode_cursor(cursor, int, str)
     if not -_FARTHEST <= int(updated) <= _FARTHEST:
         raise ValidationError("after", ("is not a cursor of this listing; start again without one",))

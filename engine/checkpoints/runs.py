@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import bindparam, func, select
 
@@ -20,9 +20,11 @@ if TYPE_CHECKING:
 
     from engine.checkpoints.model import Checkpoint
 
+NO_RUNS: Final = "[]"
+
 _ASKED = Each(bindparam("runs")).table_valued("value").alias("asked")
 _RUN = checkpoints.alias("of_run")
-# One probe of the index by run for each id, then one row by its key: bodies of other checkpoints are not touched.
+# One probe of the index by run for each id, then one row by its key: no other body is read.
 _NEWEST_OF_RUN = (
     select(func.max(_RUN.c.place))
     .where(_RUN.c.thread_id == bindparam("id"), _RUN.c.run_id == _ASKED.c.value)

@@ -25,9 +25,12 @@ MODE_OPTION = "holdwatch_mode"
 class Mode(StrEnum):
     """How a transaction begins. A caller's own Connection is WRITE; a SINGLE statement commits by itself.
 
-    The statements of a SNAPSHOT see one moment together; those of a READ may see one each.
+    LEAN is SINGLE, and LEAN_WRITE is WRITE on SQLite, for verbs that run `Statement`s and nothing else. The
+    statements of a SNAPSHOT see one moment together; those of a READ may see one each.
     """
 
+    LEAN = "lean"
+    LEAN_WRITE = "lean_write"
     SINGLE = "single"
     READ = "read"
     SNAPSHOT = "snapshot"
@@ -35,6 +38,8 @@ class Mode(StrEnum):
 
 
 READING = frozenset({Mode.READ, Mode.SNAPSHOT})
+ALONE = frozenset({Mode.LEAN, Mode.SINGLE})
+WRITING = frozenset({Mode.LEAN_WRITE, Mode.WRITE})
 
 
 class Fault(StrEnum):
@@ -44,6 +49,7 @@ class Fault(StrEnum):
     LOST = "lost"  # the connection is gone
     BUSY = "busy"  # the writer's lock was not had in time
     CANCELLED = "cancelled"  # ended by a cancel or a deadline
+    DUPLICATE = "duplicate"  # a unique key is taken
     READ_ONLY = "read_only"  # the database refused a write
     OTHER = "other"
 
@@ -55,6 +61,8 @@ class Capabilities:
     name: str
     server_clock: bool
     one_statement_commit: bool
+    shared_writes: float | None = None
+    """Seconds a writer waits for a transaction that it may share with other threads; None: it shares none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +71,12 @@ class Limits:
 
     timeout: timedelta | None = None
     cancel: threading.Event | None = None
+    patience: float | None = None
+    """Seconds for SQLite's writer lock, where fewer than the busy timeout are left."""
 
     @property
     def any(self) -> bool:
-        """Whether anything is bounded at all."""
+        """Whether its statements are bounded at all."""
         return self.timeout is not None or self.cancel is not None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import BigInteger, Column, MetaData, Text
@@ -14,6 +15,10 @@ if TYPE_CHECKING:
 
 METADATA: Final = MetaData()
 MAX_ID_BYTES: Final = 512
+MAX_NUMBER: Final = 2**63 - 1  # of a counter's column
+MAX_NESTING: Final = (
+    500  # lists and mappings in each other: a reader deep in its own stack must still decode it
+)
 
 # Code-point order on both back ends, so that keyset pages agree with Python's own comparison of strings.
 Identifier: Final[TypeEngine[str]] = Text().with_variant(Text(collation="C"), "postgresql")
@@ -56,12 +61,42 @@ _encode: Final = json.JSONEncoder(
 ).encode
 
 
+_unicode: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=_mapping).encode
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_NO_BRACKET: Final = re.compile(r"[^][{}]+")
+
+
 def dump(field: str, value: object) -> str:
-    """The ASCII JSON text of a value; ValidationError for what JSON cannot hold (NaN, bytes, a cycle)."""
+    """The ASCII JSON text of a value; ValidationError for what JSON cannot hold and give back.
+
+    That is: NaN and infinities, bytes, a cycle, more than MAX_NESTING levels, and lone surrogates: two of them
+    would come back as one letter.
+    """
     try:
-        return _encode(value)
+        text = _encode(value)
+        if "\\ud" in text:
+            _unicode(value).encode()
     except (TypeError, ValueError, RecursionError) as error:
         raise ValidationError(field, (f"is not plain JSON data: {error}",)) from error
+    if text.count("[") + text.count("{") > MAX_NESTING and _too_deep(text):
+        raise ValidationError(field, (f"is nested more than {MAX_NESTING} levels deep; flatten it",))
+    return text
+
+
+def _too_deep(text: str) -> bool:
+    shape = _NO_BRACKET.sub("", _STRING.sub("", text))
+    for _ in range(MAX_NESTING):  # Each round takes the innermost level away, so most bodies end after a few.
+        if not shape:
+            return False
+        shape = shape.replace("[]", "").replace("{}", "")
+    return bool(shape)
+
+
+def check_number(field: str, value: int, most: int = MAX_NUMBER) -> int:
+    """The number itself, or ValidationError when its column cannot hold it."""
+    if not -most <= value <= most:
+        raise ValidationError(field, (f"must lie between -{most} and {most}",))
+    return value
 
 
 def check_id(field: str, value: str) -> str:

@@ -19,12 +19,17 @@ def hint(connection: Connection, thread_id: str) -> None:
     connection.info.setdefault(_KEY, {})[thread_id] = None
 
 
+def drop_hints(info: dict[str, Any]) -> None:
+    """Forget what the transaction of a connection with this `info` would have said."""
+    info.pop(_KEY, None)
+
+
 def publish_on_return(engine: Engine, signals: Signals) -> None:
     """Send a connection's hints when the pool takes it back; a rollback drops them."""
 
     def drop(connection: Connection) -> None:
         if not connection.invalidated:
-            connection.info.pop(_KEY, None)
+            drop_hints(connection.info)
 
     def publish(_driver: Any, record: Any) -> None:
         threads = record.info.pop(_KEY, None)

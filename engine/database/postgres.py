@@ -10,14 +10,26 @@ from psycopg import errors as pg
 from sqlalchemy import Engine, create_engine, event, text
 
 from engine.clock import to_ns
-from engine.database.backend import BACKEND_OPTION, MODE_OPTION, READING, Capabilities, Fault, Limits, Mode
+from engine.database.backend import (
+    ALONE,
+    BACKEND_OPTION,
+    MODE_OPTION,
+    READING,
+    Capabilities,
+    Fault,
+    Limits,
+    Mode,
+)
 from engine.database.cancel import CancelWatch
+from engine.database.disposal import dispose
 from engine.database.hints import publish_on_return
+from engine.database.lean import lean
 from engine.database.notify import NotifiedSignals
 from engine.database.urls import parse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
     from sqlalchemy import Connection
 
@@ -30,6 +42,7 @@ CANCEL_TIMEOUT = 5.0  # seconds for a cancel request to be taken
 # Two keys, so that a parent's lock never meets the one of the migrations.
 _CHILDREN = text("SELECT pg_advisory_xact_lock(1212369484, hashtext(:parent))")
 _TIMEOUT = "holdwatch_timeout"
+_IDLE = psycopg.pq.TransactionStatus.IDLE
 
 
 class PostgresBackend:
@@ -50,6 +63,7 @@ class PostgresBackend:
         self._cancels = CancelWatch()
         self.signals: Signals = NotifiedSignals(self.connect, listen=not self._pooler)
         event.listen(self.engine, "begin", self._begin)
+        event.listen(self.engine.pool, "reset", _reset)
         publish_on_return(self.engine, self.signals)
 
     def _engine(self, pool_size: int) -> Engine:
@@ -57,6 +71,7 @@ class PostgresBackend:
             "postgresql+psycopg://",
             creator=self.connect,
             isolation_level="AUTOCOMMIT",
+            pool_reset_on_return=None,
             pool_size=pool_size,
             max_overflow=pool_size,
             pool_use_lifo=True,
@@ -80,11 +95,16 @@ class PostgresBackend:
         """Nanoseconds by the injected clock; None: the server's decides."""
         return None if self._clock is None else to_ns(self._clock.now())
 
-    @contextmanager
-    def session(self, mode: Mode, limits: Limits) -> Iterator[Connection]:
-        """A pooled connection; a deadline needs a transaction to be set in."""
-        if mode is Mode.SINGLE and (limits.timeout is not None or self._pooler):
+    def session(self, mode: Mode, limits: Limits) -> AbstractContextManager[Connection]:
+        """A pooled connection; a deadline needs a transaction to be set in, and so does READ ONLY behind a pooler."""
+        if mode in ALONE and (limits.timeout is not None or (self._pooler and self._read_only)):
             mode = Mode.READ
+        if mode is Mode.LEAN and limits.cancel is None:
+            return lean(self._modes[mode])
+        return self._session(mode, limits)
+
+    @contextmanager
+    def _session(self, mode: Mode, limits: Limits) -> Iterator[Connection]:
         with ExitStack() as stack:
             connection = stack.enter_context(self._modes[mode].connect())
             if limits.timeout is not None:
@@ -120,6 +140,8 @@ class PostgresBackend:
             return Fault.CANCELLED
         if isinstance(error, pg.LockNotAvailable):
             return Fault.BUSY
+        if isinstance(error, pg.UniqueViolation):
+            return Fault.DUPLICATE
         if isinstance(error, pg.ReadOnlySqlTransaction):
             return Fault.READ_ONLY
         if isinstance(error, psycopg.OperationalError) and _is_lost(error):
@@ -129,13 +151,19 @@ class PostgresBackend:
     def close(self) -> None:
         """Close the signals and every pooled connection."""
         self.signals.close()
-        self.engine.dispose()
+        dispose(self.engine)
 
 
 def _is_lost(error: psycopg.OperationalError) -> bool:
     # No SQLSTATE: libpq itself failed. 57P01 to 57P03: the server is ending or not up; 08: the connection.
     state = error.sqlstate
     return state is None or state.startswith("08") or state in {"57P01", "57P02", "57P03"}
+
+
+def _reset(driver: Any, _record: Any, _state: Any) -> None:
+    # Owners end their transactions; asking is free, where the pool's own rollback costs as much as the checkout.
+    if driver.info.transaction_status != _IDLE:
+        driver.rollback()
 
 
 def _forget_timeout(connection: Connection) -> None:

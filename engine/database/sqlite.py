@@ -10,10 +10,21 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event, text
 
 from engine.clock import to_ns
-from engine.database.backend import BACKEND_OPTION, MODE_OPTION, READING, Capabilities, Fault, Limits, Mode
+from engine.database.backend import (
+    ALONE,
+    BACKEND_OPTION,
+    MODE_OPTION,
+    READING,
+    Capabilities,
+    Fault,
+    Limits,
+    Mode,
+)
 from engine.database.cancel import CANCEL, expired
 from engine.database.constructs import Counter
+from engine.database.disposal import dispose
 from engine.database.hints import publish_on_return
+from engine.database.lean import lean, lean_write
 from engine.database.polling import PolledSignals
 from engine.database.wakeups import LocalSignals
 from engine.database.writer import WriterConnection, writer_lock
@@ -21,6 +32,7 @@ from engine.errors import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
     from datetime import timedelta
 
     from sqlalchemy import Connection
@@ -40,12 +52,12 @@ _FAULTS = {
     sqlite3.SQLITE_INTERRUPT: Fault.CANCELLED,
     sqlite3.SQLITE_READONLY: Fault.READ_ONLY,
 }
+_DUPLICATES = {sqlite3.SQLITE_CONSTRAINT_UNIQUE, sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY}
 
 
 class SqliteBackend:
     """A file, or with path None one shared connection in memory."""
 
-    capabilities = Capabilities(name="sqlite", server_clock=False, one_statement_commit=False)
     driver_error: type[Exception] = sqlite3.Error
 
     def __init__(
@@ -55,6 +67,12 @@ class SqliteBackend:
         self._clock = clock
         self._read_only = read_only
         self._busy = check_busy_timeout(busy_timeout)
+        self.capabilities = Capabilities(
+            name="sqlite",
+            server_clock=False,
+            one_statement_commit=False,
+            shared_writes=None if path is None else self._busy,
+        )
         self._lock = writer_lock(path)
         self.engine = self._engine(pool_size)
         self._modes = {mode: self._view(mode) for mode in Mode}
@@ -77,7 +95,7 @@ class SqliteBackend:
 
     def _view(self, mode: Mode) -> Engine:
         # In memory every use takes its turn, so there a single statement needs a transaction as well.
-        kept = Mode.READ if mode is Mode.SINGLE and self.path is None else mode
+        kept = Mode.READ if mode in ALONE and self.path is None else mode
         return self.engine.execution_options(**{MODE_OPTION: kept})
 
     def _connect(self) -> WriterConnection:
@@ -120,9 +138,17 @@ class SqliteBackend:
         """Nanoseconds by the injected clock or the process's."""
         return to_ns(self._clock.now())
 
-    @contextmanager
-    def session(self, mode: Mode, limits: Limits) -> Iterator[Connection]:
+    def session(self, mode: Mode, limits: Limits) -> AbstractContextManager[Connection]:
         """A pooled connection, or in memory the only one."""
+        if self.path is not None and not limits.any:
+            if mode is Mode.LEAN:
+                return lean(self._modes[mode])
+            if mode is Mode.LEAN_WRITE:
+                return lean_write(self._modes[mode], limits.patience)
+        return self._session(mode, limits)
+
+    @contextmanager
+    def _session(self, mode: Mode, limits: Limits) -> Iterator[Connection]:
         told = CANCEL.set(limits.cancel)
         try:
             with self._modes[mode].connect() as connection, self._bounded(connection, limits):
@@ -160,6 +186,8 @@ class SqliteBackend:
     def classify(self, error: BaseException) -> Fault:
         """By the primary result code."""
         code = getattr(error, "sqlite_errorcode", None)
+        if code in _DUPLICATES:
+            return Fault.DUPLICATE
         if code is not None:
             return _FAULTS.get(code & 0xFF, Fault.OTHER)
         return Fault.BUSY if "busy" in str(error) else Fault.OTHER
@@ -167,7 +195,7 @@ class SqliteBackend:
     def close(self) -> None:
         """Close the signals and every pooled connection."""
         self.signals.close()
-        self.engine.dispose()
+        dispose(self.engine)
 
 
 def check_busy_timeout(busy_timeout: timedelta) -> float:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import Connection, Select, Update
 from sqlalchemy.sql.dml import DMLWhereBase, Insert, ValuesBase
 
-from engine.database.backend import MODE_OPTION, Mode, backend_of
+from engine.database.backend import ALONE, MODE_OPTION, backend_of
 from engine.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -51,13 +51,14 @@ class Statement:
         form = self._form(connection)
         arguments = [form.arguments(values) for values in rows]
         if arguments:
-            _begun(connection).cursor().executemany(form.text, arguments)
+            begun(connection).cursor().executemany(form.text, arguments)
 
     def _run(self, connection: Connection, values: dict[str, Any]) -> tuple[_Form, Any]:
         form = self._form(connection)
+        driver = begun(connection)  # before the clock is read: on SQLite this is where the lock is waited for
         if form.wants_now and "now" not in values:
             values["now"] = backend_of(connection).now()
-        return form, _begun(connection).cursor().execute(form.text, form.arguments(values))
+        return form, driver.cursor().execute(form.text, form.arguments(values))
 
     def _form(self, connection: Connection) -> _Form:
         form = self._forms.get(connection.dialect.name)
@@ -97,19 +98,19 @@ def _row_type(core: ClauseElement) -> Callable[[Sequence[Any]], Row]:
     if isinstance(core, Select):
         names = [column.key for column in core.selected_columns]
     elif isinstance(core, (ValuesBase, DMLWhereBase, Update)):
-        names = [column.key for column in core._returning]  # type: ignore[union-attr]  # noqa: SLF001
+        names = [column.key for column in core.exported_columns]
     else:
         names = []
     row: Any = namedtuple("Row", [str(name) for name in names]) if names else None  # noqa: PYI024
     return tuple if row is None else row._make
 
 
-def _begun(connection: Connection) -> Any:
+def begun(connection: Connection) -> Any:
     """The driver's connection, inside the caller's transaction."""
     if not connection.in_transaction():
         options = connection.get_execution_options()
         if options.get("isolation_level") == "AUTOCOMMIT":
             raise ValidationError("connection", ("is in AUTOCOMMIT; begin a transaction for this verb",))
-        if options[MODE_OPTION] is not Mode.SINGLE:
+        if options[MODE_OPTION] not in ALONE:
             connection.begin()
     return connection.connection.driver_connection

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy.exc
 
-from engine.database.backend import Fault, Limits, Mode
+from engine.database.backend import WRITING, Fault, Limits, Mode
+from engine.database.group import Group, Ticket, Turn
 from engine.errors import (
     CommitUnknown,
     EngineError,
@@ -66,6 +67,7 @@ class Transactions:
         self._limits = Limits(timeout)
         self._secrets = secrets
         self.closed = False
+        self._group = None if backend.capabilities.shared_writes is None else Group()
 
     def read(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run a verb in one read-only snapshot-free transaction."""
@@ -85,16 +87,44 @@ class Transactions:
         """Run a verb that is one reading statement, in a transaction only where a deadline asks for one."""
         return self._attempts(name, Mode.SINGLE, self._limits, verb, args, options)
 
+    def lean(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
+        """`single` for a verb that runs one `Statement` and nothing else: half the cost of a checkout."""
+        return self._attempts(name, Mode.LEAN, self._limits, verb, args, options)
+
     def write(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run a verb in one writing transaction and commit it."""
         self._writable(name)
         return self._attempts(name, Mode.WRITE, self._limits, verb, args, options)
 
     def single_write(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
-        """Run a verb that is one self-committing statement; a lost connection is CommitUnknown."""
+        """Run a verb that is one self-committing `Statement`; a lost connection is CommitUnknown."""
         self._writable(name)
-        mode = Mode.WRITE if self._limits.any else Mode.SINGLE
-        return self._attempts(name, mode, self._limits, verb, args, options, alone=mode is Mode.SINGLE)
+        mode = Mode.WRITE if self._limits.any else Mode.LEAN
+        return self._attempts(name, mode, self._limits, verb, args, options, alone=mode is Mode.LEAN)
+
+    def write_shared(self, name: str, verb: Callable[[Connection], T]) -> T:
+        """`write` for a verb that runs `Statement`s only; where writers of other threads can share its transaction, they do."""
+        self._writable(name)
+        patience = self.backend.capabilities.shared_writes
+        if self._group is None or patience is None or self._limits.any:
+            return self._attempts(name, Mode.WRITE, self._limits, verb, (), {})
+
+        def transact(together: Callable[[Connection], Any], left: float) -> None:
+            self._attempts(name, Mode.LEAN_WRITE, Limits(patience=left), together, (), {})
+
+        ticket = Ticket(verb, patience)
+        return self._settled(name, ticket, self._group.submit(ticket, transact))
+
+    def _settled(self, name: str, ticket: Ticket, turn: Turn) -> Any:
+        if turn is Turn.ALONE:
+            return self._attempts(name, Mode.WRITE, self._limits, ticket.verb, (), {})
+        if turn is Turn.LATE:
+            raise StoreFailure(name, _ADVICE[Fault.BUSY])
+        if turn is Turn.UNKNOWN:
+            raise CommitUnknown(name)
+        if ticket.error is not None:
+            raise ticket.error
+        return ticket.value
 
     def write_until(
         self, name: str, cancel: threading.Event | None, verb: Verb[P, T], *args: P.args, **options: P.kwargs
@@ -151,7 +181,7 @@ class Transactions:
             try:
                 result = verb(connection, *args, **options)
                 if connection.in_transaction():
-                    stage.sent = mode is Mode.WRITE
+                    stage.sent = mode in WRITING
                     connection.commit()
             except EngineError:
                 raise

@@ -53,9 +53,9 @@ class WriterConnection(sqlite3.Connection):
     busy: float
     _owner: int | None = None
 
-    def begin_immediate(self) -> None:
-        """Begin a write within the busy timeout, waiting for the lock included, or until told to end."""
-        deadline = time.monotonic() + self.busy
+    def begin_immediate(self, patience: float | None = None) -> None:
+        """Begin a write within `patience` seconds or the busy timeout, waiting for the lock included, or until told to end."""
+        deadline = time.monotonic() + (self.busy if patience is None else patience)
         self._take(deadline)
         try:
             self._begin(deadline)

@@ -13,6 +13,7 @@ from engine.database.constructs import Now
 from engine.database.statement import Statement
 from engine.desk import detail, events, threads
 from engine.desk.filters import EventFilter
+from engine.desk.frontier import Frontier
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -32,11 +33,12 @@ _NOW: Final = Statement(select(Now().label("at")))
 
 
 class Desk:
-    """What an operator may see of one store. Safe to share between threads; every call is one bounded read."""
+    """What an operator may see of one store. Safe to share between threads; each call is one bounded read."""
 
     def __init__(self, transactions: Transactions, store: str) -> None:
         self._tx = transactions
         self._store = store
+        self._frontier = Frontier()
 
     def now(self) -> datetime:
         """The store's clock: the injected one, else the server's or, on SQLite, the process's."""
@@ -78,10 +80,10 @@ class Desk:
 
         A position belongs to the store's log, or to the log of the one thread that was asked for.
         """
-        wanted = _wanted(thread_id, tenant, kinds)
+        wanted = EventFilter.of(thread_id, tenant, kinds)
         if after_position is None:
-            return self._one("desk.events", events.newest, wanted, limit)
-        return self._one("desk.events", events.events, wanted, after_position, limit)
+            return self._tx.read("desk.events", events.newest, self._frontier, wanted, limit)
+        return self._tx.read("desk.events", events.events, self._frontier, wanted, after_position, limit)
 
     def events_before(
         self,
@@ -93,8 +95,10 @@ class Desk:
         limit: int = 500,
     ) -> EventPage:
         """The newest events before a position, newest first; None begins at the log's end."""
-        wanted = _wanted(thread_id, tenant, kinds)
-        return self._one("desk.events_before", events.events_before, wanted, position, limit)
+        wanted = EventFilter.of(thread_id, tenant, kinds)
+        return self._tx.read(
+            "desk.events_before", events.events_before, self._frontier, wanted, position, limit
+        )
 
     def _one(
         self, name: str, verb: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
@@ -109,7 +113,3 @@ def _now(connection: Connection) -> datetime:
     row = _NOW.one(connection)
     assert row is not None
     return from_ns(row.at)
-
-
-def _wanted(thread_id: str | None, tenant: Tenancy, kinds: Collection[str] | None) -> EventFilter:
-    return EventFilter(thread_id, tenant, None if kinds is None else frozenset(kinds))

@@ -1,4 +1,4 @@
-"""Everything about one thread, at one moment: several bounded statements in one snapshot (console.md F9, ruling 20)."""
+"""Everything about one thread, at one moment: bounded statements in one snapshot (console.md F9)."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """Reading the event log of the store, or of one thread, by stretches (console.md F6, ruling 58).
 
-A stretch is a run of stored events in the log's order: newer than a position, or older than one. What no index answers -
-a tenant's events, some kinds - is looked for in stretches of 5,000; where there is nothing to look for, the stretch is
-the page itself, and what lies between is counted from the positions alone.
+A stretch is a run of stored events in the log's order: newer than a position, or older than one. What no
+index answers - a tenant's events, some kinds - is looked for in stretches of 5,000; where there is nothing
+to look for, the stretch is the page itself, and what lies between is counted from the positions alone.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import and_, bindparam, func, select
 
 from engine.checkpoints.model import Unset
+from engine.checkpoints.places import Place, place_of
 from engine.checkpoints.records import instant_of
 from engine.checkpoints.tables import event, tenant_key, tenant_of, thread
 from engine.clock import from_ns
@@ -26,7 +27,9 @@ from engine.paging import check_limit, decode_cursor, encode_cursor
 if TYPE_CHECKING:
     from sqlalchemy import CTE, ColumnElement, Connection, Select, Subquery
 
+    from engine.checkpoints.gaps import Held
     from engine.desk.filters import EventFilter
+    from engine.desk.frontier import Frontier
 
 END: Final = 2**63 - 1
 """Past every position."""
@@ -38,7 +41,7 @@ _SHOWN: Final[list[ColumnElement[Any]]] = [
 
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """What lies above `low` and at or below `high`; `newest` says from which end it is read, `most` how far."""
+    """Above `low`, at or below `high`; `newest` says from which end it is read, `most` how far."""
 
     low: int
     high: int
@@ -46,71 +49,83 @@ class _Stretch:
     most: int
 
 
-def events(connection: Connection, wanted: EventFilter, after: str, limit: int) -> EventPage:
-    """The newest `limit` (1 to 500) events after the position, oldest first.
+def events(
+    connection: Connection, frontier: Frontier, wanted: EventFilter, after: str, limit: int
+) -> EventPage:
+    """The newest `limit` (1 to 500) decided events after the position, oldest first.
 
-    A filter without an index looks at the 5,000 events after the position; `position` says how far it came. Without one
-    nothing is looked at but the page, and `received` counts what was passed over as well.
+    A filter without an index looks at the 5,000 events after the position; `position` says how far it came.
+    Without one nothing is looked at but the page, and `received` counts what was passed over as well.
     """
     check_limit(limit, MAX_EVENTS)
-    low = _decode(after)
+    low = _decode(wanted, after)
     most = MAX_SEARCHED if wanted.searches else limit + 1
-    stretch = _Stretch(low, _settled(connection, wanted), newest=not wanted.searches, most=most)
-    found = _read(connection, wanted, stretch, limit)
-    rows = _rows(found)
+    high, held = _decided(connection, frontier, wanted)
+    found = _read(connection, wanted, _Stretch(low, high, newest=not wanted.searches, most=most), limit)
+    rows = _rows(wanted, found)
     top = max(low, found[0].top or 0)
     passed = top - low if not wanted.searches and found[0].looked > limit else found[0].matched
     return EventPage(
         rows=tuple(rows),
-        position=encode_cursor(top),
+        position=_encode(wanted, top),
         received=passed,
         as_of=from_ns(found[0].now),
-        before=rows[0].position if rows else encode_cursor(low + 1),
+        before=rows[0].position if rows else _encode(wanted, top + 1),
+        searched=top,
+        held=held,
     )
 
 
-def newest(connection: Connection, wanted: EventFilter, limit: int) -> EventPage:
+def newest(connection: Connection, frontier: Frontier, wanted: EventFilter, limit: int) -> EventPage:
     """The log's newest page, oldest first: where a tail begins."""
-    page = events_before(connection, wanted, None, limit)
+    page = events_before(connection, frontier, wanted, None, limit)
     return replace(page, rows=page.rows[::-1])
 
 
-def events_before(connection: Connection, wanted: EventFilter, position: str | None, limit: int) -> EventPage:
-    """The newest `limit` (1 to 500) events before the position, newest first; None begins at the log's end.
+def events_before(
+    connection: Connection, frontier: Frontier, wanted: EventFilter, position: str | None, limit: int
+) -> EventPage:
+    """The newest `limit` (1 to 500) decided events before the position, newest first; None begins at the end.
 
-    A filter without an index looks at 5,000 events; an empty page whose `before` is set says to look on from there.
+    A filter without an index looks at 5,000 events; an empty page whose `before` is set says to look on
+    there.
     """
     check_limit(limit, MAX_EVENTS)
-    high = _settled(connection, wanted) if position is None else _decode(position) - 1
+    high, held = _decided(connection, frontier, wanted)
+    if position is not None:
+        high = min(high, _decode(wanted, position) - 1)
     most = MAX_SEARCHED if wanted.searches else limit
     found = _read(connection, wanted, _Stretch(0, high, newest=True, most=most + 1), limit)
-    rows = _rows(found)[::-1]
+    rows = _rows(wanted, found)[::-1]
+    before = _before(rows, found[0], most, wanted)
     return EventPage(
         rows=tuple(rows),
-        position=encode_cursor(found[0].top or 0) if position is None else encode_cursor(high),
-        received=found[0].matched,
+        position=_encode(wanted, (found[0].top or 0) if position is None else max(0, high)),
+        received=len(rows),
         as_of=from_ns(found[0].now),
-        before=_before(rows, found[0], most),
+        before=before,
+        searched=0 if before is None else _decode(wanted, before),
+        held=held,
     )
 
 
-def _before(rows: list[EventRow], found: Any, most: int) -> str | None:
-    """Where looking back goes on: below the page where the stretch held more than it, else below the stretch."""
+def _before(rows: list[EventRow], found: Any, most: int, wanted: EventFilter) -> str | None:
+    """Where looking back goes on: below the page where the stretch held more, else below the stretch."""
     if found.matched > len(rows):
         return rows[-1].position
-    return encode_cursor(found.bottom) if found.looked > most else None
+    return _encode(wanted, found.bottom) if found.looked > most else None
 
 
-def _settled(connection: Connection, wanted: EventFilter) -> int:
-    """The newest position that no commit still under way lies below."""
-    return END
+def _decided(connection: Connection, frontier: Frontier, wanted: EventFilter) -> tuple[int, Held | None]:
+    """The end of what may be shown, and what it waits for; a thread's own numbers come in commit order."""
+    return frontier.advance(connection) if wanted.thread_id is None else (END, None)
 
 
 def _read(connection: Connection, wanted: EventFilter, stretch: _Stretch, limit: int) -> list[Any]:
     values: dict[str, Any] = {
         "thread_id": wanted.thread_id,
-        "tenant": None if isinstance(wanted.tenant, Unset) else tenant_key(wanted.tenant),
-        "kinds": sorted(wanted.kinds or ()),
+        "tenant": None if isinstance(wanted.tail.tenant, Unset) else tenant_key(wanted.tail.tenant),
+        "kinds": sorted(wanted.tail.kinds or ()),
         "low": stretch.low,
         "high": stretch.high,
         "limit": limit,
@@ -162,11 +177,11 @@ def _matching(wanted: EventFilter, looked: CTE) -> CTE:
     if not wanted.searches:
         return looked
     chosen = select(looked.c.at)
-    if not isinstance(wanted.tenant, Unset):
+    if not isinstance(wanted.tail.tenant, Unset):
         owner = func.coalesce(thread.c.tenant_key, "")
         chosen = chosen.outerjoin(thread, thread.c.thread_id == looked.c.thread_id)
         chosen = chosen.where(owner == bindparam("tenant"))
-    if wanted.kinds is not None:
+    if wanted.tail.kinds is not None:
         chosen = chosen.where(looked.c.kind.in_(bindparam("kinds", expanding=True)))
     return chosen.cte("matching")
 
@@ -182,14 +197,14 @@ def _scope(wanted: EventFilter) -> ColumnElement[bool]:
     return event.c.thread_id == bindparam("thread_id")
 
 
-def _rows(found: list[Any]) -> list[EventRow]:
+def _rows(wanted: EventFilter, found: list[Any]) -> list[EventRow]:
     rows = sorted((row for row in found if row.at is not None), key=lambda row: int(row.at))
-    return list(map(_event_row, rows))
+    return [_event_row(wanted, row) for row in rows]
 
 
-def _event_row(row: Any) -> EventRow:
+def _event_row(wanted: EventFilter, row: Any) -> EventRow:
     return EventRow(
-        position=encode_cursor(row.at),
+        position=_encode(wanted, row.at),
         thread_id=row.thread_id,
         tenant=tenant_of(row.tenant_key),
         seq=row.seq,
@@ -204,11 +219,16 @@ def _event_row(row: Any) -> EventRow:
     )
 
 
-def _decode(position: str) -> int:
+def _encode(wanted: EventFilter, at: int) -> str:
+    """A position as text: of the store's log the one that `watch_all` resumes from."""
+    return Place(at).text if wanted.thread_id is None else encode_cursor(at)
+
+
+def _decode(wanted: EventFilter, position: str) -> int:
     try:
-        (at,) = decode_cursor(position, int)
+        at = place_of(position).done if wanted.thread_id is None else int(decode_cursor(position, int)[0])
     except ValidationError as error:
         raise ValidationError("position", error.problems) from error
-    if not 0 <= int(at) <= END:
+    if not 0 <= at <= END:
         raise ValidationError("position", ("is not a position of this log; start again without one",))
-    return int(at)
+    return at

@@ -3,28 +3,28 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from engine.checkpoints.model import ANY, Tenancy, Unset, as_utc
 from engine.checkpoints.registry_model import as_statuses
-from engine.database.columns import check_id, check_optional_id
-from engine.errors import ValidationError
+from engine.checkpoints.tail_rows import TailFilter
+from engine.database.columns import check_optional_id
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime
 
     from engine.checkpoints.model import ThreadStatus
-
-MAX_KINDS: Final = 50
 
 
 @dataclass(frozen=True, slots=True)
 class ThreadFilter:
     """Threads with a checkpoint for which every given part holds.
 
-    `tenant`: ANY lists all threads, children included; a tenant (None: those without one) lists its root threads, as the
-    registry does. `statuses` None is all of them, the empty set none. `prefix` orders by id instead of newest first.
-    `updated_since` is inclusive. `holder` names the holder of a stored claim, live or over.
+    `tenant`: ANY lists all threads, children included; a tenant (None: those without one) lists its root
+    threads, as the registry does. `statuses` None is all of them, the empty set none. `prefix` orders by id
+    instead of newest first. `updated_since` is inclusive. `holder` names the holder of a stored claim, live
+    or over.
     """
 
     tenant: Tenancy = ANY
@@ -34,7 +34,8 @@ class ThreadFilter:
     holder: str | None = None
 
     def __post_init__(self) -> None:
-        _check_tenant(self.tenant)
+        if not isinstance(self.tenant, Unset):
+            check_optional_id("tenant", self.tenant)
         check_optional_id("prefix", self.prefix)
         check_optional_id("holder", self.holder)
         if self.statuses is not None:
@@ -46,27 +47,18 @@ class ThreadFilter:
 class EventFilter:
     """Events of one thread or of all, of a tenant's threads, of some kinds."""
 
-    thread_id: str | None = None
-    tenant: Tenancy = ANY
-    kinds: frozenset[str] | None = None
+    thread_id: str | None
+    tail: TailFilter
 
-    def __post_init__(self) -> None:
-        check_optional_id("thread_id", self.thread_id)
-        _check_tenant(self.tenant)
-        for kind in self.kinds or ():
-            check_id("kinds", kind)
-        if self.kinds is not None and len(self.kinds) > MAX_KINDS:
-            raise ValidationError("kinds", (f"has {len(self.kinds)} kinds; at most {MAX_KINDS} are allowed",))
+    @classmethod
+    def of(cls, thread_id: str | None, tenant: Tenancy, kinds: Collection[str] | None) -> EventFilter:
+        """Checked: ids that can be stored, and at most 50 kinds."""
+        return cls(check_optional_id("thread_id", thread_id), TailFilter.of(tenant, kinds))
 
     @property
     def searches(self) -> bool:
         """Whether events must be looked at one by one, for want of an index on what is asked."""
-        return self.tenant is not ANY or self.kinds is not None
-
-
-def _check_tenant(tenant: Tenancy) -> None:
-    if not isinstance(tenant, Unset):
-        check_optional_id("tenant", tenant)
+        return self.tail.searches
 
 
 def after_prefix(prefix: str) -> str | None:

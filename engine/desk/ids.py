@@ -1,4 +1,4 @@
-"""Threads whose id begins with a prefix, by id: the key's own order, and a bounded stretch of it (ruling 24)."""
+"""Threads whose id begins with a prefix, by id: a bounded stretch of the key's own order (ruling 24)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 def threads_by_id(
     connection: Connection, wanted: ThreadFilter, after: str | None, limit: int
 ) -> Page[ThreadRow]:
-    """At most `limit` threads with the filter's prefix, by id; ValidationError when 10,000 ids do not fill the page."""
+    """At most `limit` threads of a prefix, by id; ValidationError when 10,000 ids do not fill the page."""
     found = connection.execute(_page(wanted, after, limit + 1), _values(connection, wanted, after)).all()
     rows = sorted((row for row in found if row.thread_id is not None), key=lambda row: str(row.thread_id))
     if len(rows) <= limit and found[0].looked > MAX_DRIVEN:

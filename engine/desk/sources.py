@@ -1,7 +1,7 @@
-"""Where the rows of a thread filter come from: one index range for each status, or a bounded set of claims (ruling 24).
+"""Where a filter's threads come from: an index range a status, or a bounded set of claims (ruling 24).
 
-A `Source` is a table or a bounded set of its rows, with the conditions that make them the filter's. The conditions
-repeat those of the partial indexes, word by word, or the planners would not use them.
+A `Source` is a table or a bounded set of its rows, with the conditions that make them the filter's. The
+conditions repeat those of the partial indexes, word by word, or the planners would not use them.
 """
 
 from __future__ import annotations
@@ -41,6 +41,7 @@ _NEEDED: Final = [
         "tenant_key",
         "parent_id",
         "latest_id",
+        "latest_place",
         "latest_status",
         "latest_run_id",
         "updated_at",
@@ -69,7 +70,7 @@ _HELD: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Rows under `columns` for which all `conditions` hold; `driven` is the bounded set they stand in, if any."""
+    """Rows under `columns` for which all `conditions` hold; `driven`: the bounded set they are in, if any."""
 
     columns: Any
     conditions: tuple[ColumnElement[bool], ...]
@@ -77,7 +78,7 @@ class Source:
 
 
 def sources(wanted: ThreadFilter) -> list[Source]:
-    """The sources whose rows together are the filter's, each row in one of them; not for a filter with a prefix."""
+    """The sources whose rows together are the filter's, each row in one of them; prefixes apart."""
     if wanted.holder is not None:
         return [Source(_HELD.c, conditions(_HELD.c, wanted), _HELD)]
     statuses = EVERY_STATUS if wanted.statuses is None else wanted.statuses
@@ -93,7 +94,7 @@ def sources(wanted: ThreadFilter) -> list[Source]:
 def _running(
     statuses: frozenset[ThreadStatus], wanted: ThreadFilter, common: tuple[ColumnElement[bool], ...]
 ) -> list[Source]:
-    """Both statuses of a running checkpoint are its whole index range; RUNNING alone comes from the live claims."""
+    """Both statuses of a running checkpoint are its whole range; RUNNING alone comes from live claims."""
     stored = _stored(thread.c, CheckpointStatus.RUNNING)
     if {ThreadStatus.RUNNING, ThreadStatus.IDLE} <= statuses:
         return [Source(thread.c, (stored, *common))]
@@ -106,8 +107,11 @@ def _running(
 
 
 def conditions(c: Any, wanted: ThreadFilter) -> tuple[ColumnElement[bool], ...]:
-    """Everything the filter asks of a row but its prefix, for rows that some bound already holds together."""
-    asked = list(_owned(c, wanted))
+    """Everything the filter asks of a row but its prefix, for rows that some bound already holds together.
+
+    "Has a checkpoint" is said by its place: for the partial indexes' own words SQLite would leave the bound.
+    """
+    asked = [c.latest_place.is_not(None), *_asked(c, wanted)]
     if wanted.holder is not None:
         asked.append(c.claim_holder == bindparam("holder"))
     if wanted.statuses is not None and wanted.statuses != EVERY_STATUS:
@@ -123,7 +127,11 @@ def parameters(wanted: ThreadFilter) -> dict[str, Any]:
 
 
 def _owned(c: Any, wanted: ThreadFilter) -> tuple[ColumnElement[bool], ...]:
-    asked: list[ColumnElement[bool]] = [c.latest_id.is_not(None)]
+    return (c.latest_id.is_not(None), *_asked(c, wanted))
+
+
+def _asked(c: Any, wanted: ThreadFilter) -> tuple[ColumnElement[bool], ...]:
+    asked: list[ColumnElement[bool]] = []
     if not isinstance(wanted.tenant, Unset):
         asked += [c.parent_id.is_(None), c.tenant_key == bindparam("tenant")]
     if wanted.updated_since is not None:

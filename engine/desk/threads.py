@@ -1,7 +1,8 @@
-"""Listing and counting threads: keyset pages newest first, each one statement (console.md F6, rulings 24 and 58).
+"""Listing and counting threads: keyset pages newest first, each one statement (F6, rulings 24 and 58).
 
-Every page is a header - the clock, and how large a bounded set was - joined to the rows, so that an empty page has its
-header as well. Each source gives its own first rows in index order; at most six times a page is merged here.
+Every page is a header - the clock, and how large a bounded set was - joined to the rows, so that an empty
+page has its header as well. Each source gives its own first rows in index order; at most six times a page
+is merged here.
 """
 
 from __future__ import annotations
@@ -33,10 +34,10 @@ BEYOND: Final = 2**63 - 1
 
 
 def threads(connection: Connection, wanted: ThreadFilter, after: str | None, limit: int) -> Page[ThreadRow]:
-    """At most `limit` (1 to 200) threads after the cursor: newest first, or by id where a prefix is asked for.
+    """At most `limit` (1 to 200) threads after the cursor: newest first, or by id where a prefix is given.
 
-    ValidationError for a limit or cursor out of bounds, and where a listing that is driven by claims or by a prefix would
-    have to look at more than 10,000 of them.
+    ValidationError for a limit or cursor out of bounds, and where a listing that is driven by claims or by
+    a prefix would have to look at more than 10,000 of them.
     """
     check_limit(limit, MAX_PAGE)
     if wanted.prefix is not None:
@@ -84,7 +85,7 @@ def _arm(source: Source, most: int) -> Select[Any]:
 
 
 def _counted(source: Source) -> Select[Any]:
-    """A source's rows to be counted; in index order, or PostgreSQL might read the whole table to find enough."""
+    """Rows to be counted; in index order, or PostgreSQL might read the whole table to find enough."""
     rows = select(literal(1).label("one")).where(*source.conditions)
     if source.driven is None:
         rows = rows.order_by(source.columns.updated_at.desc(), source.columns.thread_id.desc())

@@ -1,7 +1,7 @@
 """What an operator sees: frozen rows, each view of one moment by the store's clock (console.md F7).
 
-Bodies in lists are cut to `PREVIEW` characters; `size` is always the whole length in bytes. Durations are computed in
-the database, so that no clock of the reader's decides whether a lease is over.
+Bodies in lists are cut to `PREVIEW` characters; `size` is always the whole length in bytes. Durations are
+computed in the database, so that no clock of the reader's decides whether a lease is over.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, timedelta
 
+    from engine.checkpoints.gaps import Held
     from engine.checkpoints.model import CheckpointStatus, ThreadStatus
 
 Row = TypeVar("Row")
@@ -36,7 +37,7 @@ PREVIEW: Final = 16_384
 
 @dataclass(frozen=True, slots=True)
 class Page(Generic[Row]):
-    """One keyset page. `next` is set exactly when more rows follow; `as_of` is the store's clock at the reading."""
+    """One keyset page. `next` is set exactly when more rows follow; `as_of` is the store's clock."""
 
     rows: tuple[Row, ...]
     next: str | None
@@ -53,7 +54,7 @@ class Capped:
 
 @dataclass(frozen=True, slots=True)
 class ThreadRow:
-    """One thread with a checkpoint. `lease_left` is at or below zero once the lease is over, None without a claim.
+    """One thread with a checkpoint. `lease_left`: zero or below once the lease is over, None without one.
 
     `events` is how many can be replayed; `age` the time since `updated_at`.
     """
@@ -98,7 +99,7 @@ class RefusalDetail:
 
 @dataclass(frozen=True, slots=True)
 class CheckpointRow:
-    """One stored checkpoint without its body. `created_at` is the producer's clock, `committed_at` the store's."""
+    """One stored checkpoint without its body. `created_at` is the producer's clock, `committed_at` ours."""
 
     place: int
     checkpoint_id: str
@@ -147,9 +148,9 @@ class TombstoneDetail:
 class ThreadDetail:
     """All that is stored of one id, at one moment.
 
-    `row` is None for an id without a checkpoint. The three numbers are None until the first event (ruling 14);
-    `tombstone` stands as long as numbering would still continue from it. Checkpoints come newest first, writes in commit
-    order, effects by key; `more_…` says that the bound left some out.
+    `row` is None for an id without a checkpoint. The three numbers are None until the first event (ruling
+    14); `tombstone` stands as long as numbering would still continue from it. Checkpoints come newest
+    first, writes in commit order, effects by key; `more_…` says that the bound left some out.
     """
 
     thread_id: str
@@ -172,7 +173,7 @@ class ThreadDetail:
 
 @dataclass(frozen=True, slots=True)
 class EventRow:
-    """One event. `position` is its place in the listing it came from; `payload` is JSON text, cut to `PREVIEW`."""
+    """One event. `position` is its place in the log it was read from; `payload` is cut to `PREVIEW`."""
 
     position: str
     thread_id: str
@@ -192,8 +193,10 @@ class EventRow:
 class EventPage:
     """Events of one stretch of a log.
 
-    `position` is the stretch's upper end, for `events`; `before` its lower end, for `events_before`, None where the log
-    begins. `received` is how many matching events lie in the stretch, those past the limit included.
+    `position` is the stretch's upper end, for `events`; `before` its lower end, for `events_before`, None
+    where the log begins. `received` is how many matching events lie in the stretch, those past the limit
+    included. `searched` is the number to which the log was looked at. `held`: newer events wait for a
+    transaction that drew an earlier position.
     """
 
     rows: tuple[EventRow, ...]
@@ -201,3 +204,5 @@ class EventPage:
     received: int
     as_of: datetime
     before: str | None = None
+    searched: int = 0
+    held: Held | None = None

@@ -5,7 +5,6 @@ The processes read the machine's or the server's clock, so leases are short and 
 
 from __future__ import annotations
 
-import sys
 import time
 from datetime import timedelta
 from itertools import pairwise
@@ -161,17 +160,6 @@ def last_number(harness: Harness, t: str) -> int:
     with harness.raw() as connection:
         found = connection.execute(text("SELECT max(seq) FROM event WHERE thread_id = :t"), {"t": t})
         return int(found.scalar_one())
-
-
-def modules_after_opening(url: str) -> list[str]:
-    """The libraries that opening and using the store has loaded."""
-    with open_store(url) as store:
-        emit(store.checkpoints, "t", claim(store, "t").token, "a")
-    return [name for name in ("alembic", "textual") if name in sys.modules]
-
-
-def test_ruling_11_a_store_that_is_up_to_date_loads_no_alembic(harness: Harness) -> None:
-    assert Program(modules_after_opening, harness.url).answer() == Answer(value=[])
 
 
 def open_each(start: Barrier, urls: list[str]) -> int:

@@ -12,7 +12,7 @@ from sqlalchemy import text
 
 from engine.checkpoints import Commit, commits, watch_all
 from engine.errors import StoreFailure, ValidationError
-from tests.support.background import background
+from tests.support.background import background, until
 from tests.support.builders import ck, claim, emit, ev, fresh_id
 from tests.support.follower import Follower
 from tests.support.locks import end_other_connections
@@ -167,6 +167,23 @@ def test_ruling_23_a_commit_that_never_lands_holds_nobody_up(postgres_harness: H
     following.cancel()
 
     assert following.names == ["landed", "next"]
+
+
+def test_ruling_23_a_long_wait_names_the_process_it_waits_for(
+    postgres_harness: Harness, caplog: pytest.LogCaptureFixture
+) -> None:
+    following = started(postgres_harness.sibling())
+    slow, slow_token = claimed(postgres_harness)
+    quick, quick_token = claimed(postgres_harness)
+
+    with postgres_harness.store.engine.connect() as connection, connection.begin():
+        commits.commit(connection, slow, Commit(slow_token, events=[ev("late")]))
+        pid = connection.execute(text("SELECT pg_backend_pid()")).scalar_one()
+        emit(postgres_harness.checkpoints, quick, quick_token, "held")
+        until(lambda: f"process {pid} " in caplog.text, "the wait is reported")
+        assert following.names == []
+    following.wait_for(2)
+    following.cancel()
 
 
 def test_ruling_23_a_gap_of_an_older_transaction_is_not_waited_for_twice(postgres_harness: Harness) -> None:

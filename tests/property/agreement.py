@@ -30,7 +30,7 @@ def outcome(call: Callable[..., Any], *args: Any) -> Any:
 
 
 def same(expected: Any, actual: Any) -> bool:
-    """Equal by type and fields. The model names only the offender of an InvalidCommit and the field of a ValidationError."""
+    """Equal by type and fields; of an InvalidCommit the model only names the offender."""
     if type(expected) is not type(actual):
         return False
     if isinstance(expected, InvalidCommit):

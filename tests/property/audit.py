@@ -1,7 +1,7 @@
 """The invariants of checkpoints.md section 3, read from the tables themselves with plain SQL.
 
-`audit` needs no model: it must hold of every store, after every transaction of any history of calls. (Only races on
-PostgreSQL may leave pending writes of an earlier place, ruling 1: pass `raced=True` there.)
+`audit` needs no model: it must hold of every store, after every transaction of any history of calls. Only
+races on PostgreSQL may leave pending writes of an earlier place (ruling 1): pass `raced=True` there.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def audit(tables: Tables, *, raced: bool = False) -> None:
 
 
 def _check_row(row: dict[str, Any], tables: Tables) -> None:
-    """A claim, a latest checkpoint and numbers are there wholly or not at all; a tombstone holds nothing more."""
+    """A claim, a latest checkpoint and numbers are there wholly or not at all; a row holds something."""
     for group in (CLAIM, LATEST, NUMBERS, ("tomb_first", "deleted_at")):
         _all_or_none(row, group)
     if row["claim_token"] is None:
@@ -156,7 +156,9 @@ def _check_writes(row: dict[str, Any], writes: Rows, *, raced: bool) -> None:
 
 
 def _check_metadata(row: dict[str, Any], pairs: Rows) -> None:
-    """Counted in the thread's row, and each pair repeats the owner and time that its listing sorts by."""
+    """Counted in the thread's row; each pair repeats what its listing sorts by: time, and a root's owner."""
     assert row["metadata_keys"] == len(pairs), (row, pairs)
+    owner = row["tenant_key"] if row["parent_id"] is None else None
+    owner = row["tenant_key"] if row["parent_id"] is None else None  # A child is in no listing of its tenant.
     for pair in pairs:
-        assert (pair["tenant_key"], pair["updated_at"]) == (row["tenant_key"], row["updated_at"]), (pair, row)
+        assert (pair["tenant_key"], pair["updated_at"]) == (owner, row["updated_at"]), (pair, row)

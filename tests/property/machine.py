@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from engine.checkpoints import ClaimRequest, RunClaim
+from engine.checkpoints import ClaimRequest, Fence, RunClaim
 from engine.errors import StaleClaim
 from tests.property.agreement import check, check_tables, check_thread, outcome
 from tests.property.audit import Tables
@@ -25,12 +23,14 @@ from tests.property.plans import (
     TOKENS,
     CommitPlan,
     Token,
-    fence_of,
     token_of,
 )
 from tests.support.builders import STEP, TTL
 
 if TYPE_CHECKING:
+    from collections import Counter
+    from datetime import timedelta
+
     from engine.checkpoints import Checkpointer
     from tests.property.subjects import Subject
 
@@ -42,6 +42,8 @@ THROUGH = st.sampled_from((0, 1))
 """Which of the stores over the storage makes the call; the other one reads."""
 JUMP = st.sampled_from((STEP, TTL / 3, TTL, -TTL / 6))
 PLACE = st.integers(-3, 12)
+SEVERAL_COMMITS = st.lists(st.tuples(THREAD, COMMITS), min_size=1, max_size=4)
+SEVERAL_STEPS = st.lists(st.tuples(THREAD, STEPS), min_size=1, max_size=4)
 
 
 class Threads(RuleBasedStateMachine):
@@ -93,37 +95,45 @@ class Threads(RuleBasedStateMachine):
 
     @rule(t=THREAD, plan=COMMITS, through=THROUGH)
     def commit(self, t: str, plan: CommitPlan, through: int) -> None:
-        """2.4, with anything in it and anything wrong with it."""
-        threads = (t,) if plan.fence is None else (t, plan.fence[0])
+        """2.4, with anything in it and anything wrong with it, whether the thread is held or not."""
+        threads = (t,) if plan.fence is None else (t, plan.fence)
         self._call("commit", through, threads, t, plan.resolve(self.model, t))
 
-    @rule(plans=st.lists(st.tuples(THREAD, STEPS), min_size=1, max_size=3))
-    def work(self, plans: list[tuple[str, CommitPlan]]) -> None:
-        """Steps of a worker that holds its thread: on PostgreSQL most of them are one statement."""
+    @rule(plans=SEVERAL_COMMITS, through=THROUGH)
+    def commit_several(self, plans: list[tuple[str, CommitPlan]], through: int) -> None:
+        """The same on threads that are held."""
         for t, plan in plans:
             if self.model.thread(t).lease is None:
-                self.claim(t, HOLDERS[0], None, TTL, 0)
-            self.commit(t, plan, 0)
+                self.claim(t, HOLDERS[1], TENANTS[2], TTL, through)
+            self.commit(t, plan, through)
+
+    @rule(plans=SEVERAL_STEPS)
+    def work(self, plans: list[tuple[str, CommitPlan]]) -> None:
+        """Plain steps: on PostgreSQL most of them are one statement."""
+        self.commit_several(plans, 0)
 
     @rule(t=THREAD, place=PLACE, through=THROUGH)
     def compact(self, t: str, place: int, through: int) -> None:
         """2.10, to a number around the floor."""
         self._call("compact_events", through, (t,), t, self.model.numbers(t)[2] + place)
 
-    @rule(t=THREAD, choice=TOKENS, fence=FENCES, through=THROUGH)
-    def delete(self, t: str, choice: Token, fence: tuple[str, Token] | None, through: int) -> None:
-        """2.11."""
-        token, other = token_of(choice, self.model, t), fence_of(fence, self.model)
+    @rule(t=THREAD, choice=TOKENS, fence=FENCES, stale=st.booleans(), through=THROUGH)
+    def delete(self, t: str, choice: Token, fence: str | None, stale: bool, through: int) -> None:
+        """2.11; who is to succeed must hold the thread first."""
+        if choice is Token.CURRENT and not stale and self.model.thread(t).lease is None:
+            self.claim(t, HOLDERS[0], None, TTL, through)
+        token, which = token_of(choice, self.model, t), Token.EARLIER if stale else Token.CURRENT
+        other = None if fence is None else Fence(fence, token_of(which, self.model, fence))
         self._call("delete_thread", through, (t,), t, token, other)
 
-    @rule(t=THREAD)
-    def reclaim(self, t: str) -> None:
-        """A tombstone that holds nothing else goes, and the mark rises over its number."""
-        thread = self.model.thread(t)
-        if thread.tomb is not None and thread.lease is None and not thread.has_content:
-            self.subject.reclaim(t, self.model.reclaim(t))
-            self.seen["reclaim"] += 1
-            self._touched = dict.fromkeys(THREADS, 0)
+    @rule()
+    def reclaim(self) -> None:
+        """Every tombstone that holds nothing else goes, and the mark rises over its number."""
+        for t, thread in self.model.stored.items():
+            if thread.tomb is not None and thread.lease is None and not thread.has_content:
+                self.subject.reclaim(t, self.model.reclaim(t))
+                self.seen["reclaim"] += 1
+                self._touched = dict.fromkeys(THREADS, 0)
 
     @rule(by=JUMP)
     def advance(self, by: timedelta) -> None:
@@ -140,7 +150,7 @@ class Threads(RuleBasedStateMachine):
 
     @invariant()
     def agrees(self) -> None:
-        """What the last step touched can be read, through the store that did not write it; the tables hold the rest."""
+        """What the last step touched, through the store that did not write it; in the tables, everything."""
         touched, self._touched = self._touched, {}
         for t, through in touched.items():
             check_thread(self.model, self._store(1 - through), t)

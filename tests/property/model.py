@@ -1,8 +1,8 @@
-"""The rules of durable threads once more, over plain dictionaries: what the state machine holds the stores against.
+"""The rules of durable threads once more, over plain dictionaries: what the stores are held against.
 
-Written from checkpoints.md 1.5 and 2 and rulings 14, 16, 17 and 75, not from the engine: it shares only the records and
-the errors. A refusal is raised, a result returned, as a store would; `InvalidCommit.reason` here is a piece of text that
-the store's own words must hold.
+Written from checkpoints.md 1.5 and 2 and rulings 14, 17, 20 and 75, not from the engine: it shares only the
+records and the errors. A refusal is raised, a result returned, as a store would; `InvalidCommit.reason` here
+is a piece of text that the store's own words must hold.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ class Thread:
 
 
 class Model:
-    """All threads of one store. `now` moves only by `advance`; tokens are told by the store, and must rise."""
+    """All threads of one store. `now` moves by `advance`; tokens are told by the store, and must rise."""
 
     def __init__(self, now: datetime, last_token: int) -> None:
         self.now = now
@@ -196,7 +196,7 @@ class Model:
         self._threads[t] = kept if tomb else Thread()
 
     def observe(self, refused: StaleClaim, verb: str) -> None:
-        """Ruling 20: what the desk learns of a late writer, if its token was ever issued and the thread is known."""
+        """Ruling 20: a late writer is counted if its token was ever issued and the thread is known."""
         thread = self.thread(refused.thread_id)
         if thread.stored and 1 <= refused.token <= self.last_token:
             count = thread.refusals.count if thread.refusals else 0

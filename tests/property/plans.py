@@ -1,7 +1,8 @@
-"""What a step of the state machine wants to do, before it is known what the thread holds: choices, not values.
+"""What a step of the state machine wants to do, before it is known what the thread holds.
 
-A plan says "the current token" or "the parent that fits"; `resolve` looks into the model and makes the real argument. So
-Hypothesis can shrink a run without its later steps losing their sense.
+A commit is planned right, with at most two faults in it that are named; `resolve` looks into the model and
+makes the real arguments. So most calls do something, and a run can be shrunk without its later steps losing
+their sense.
 """
 
 from __future__ import annotations
@@ -33,13 +34,18 @@ HOLDERS = ("run-1", "run-2", "")
 CHECKPOINT_IDS = ("c0", "c1", "c2", "c3", "c4", "c5")
 EFFECT_KEYS = ("mail", "")
 EFFECT_VALUES: tuple[Any, ...] = (None, "sent", {"a": 1, "b": [2]}, {"b": [2], "a": 1})
-METADATA = ({"title": "x"}, {"title": None}, {"title": "y", "": "", "gone": None}, {})
+METADATA: tuple[dict[str, str | None], ...] = (
+    {"title": "x"},
+    {"title": None},
+    {"title": "y", "": "", "gone": None},
+    {},
+)
 NEVER_ISSUED = 1000
 UNKNOWN = "never stored"
 
 
 class Token(StrEnum):
-    """Which token a call presents."""
+    """Which token a call presents. The current one of an unclaimed thread is the last it had."""
 
     CURRENT = "current"
     EARLIER = "earlier"
@@ -48,65 +54,113 @@ class Token(StrEnum):
     ZERO = "zero"
 
 
-class Parent(StrEnum):
-    """Which checkpoint a new one claims to follow."""
+class Fault(StrEnum):
+    """What is wrong with a commit."""
 
-    LATEST = "latest"
-    OLDER = "older"
-    NONE = "none"
-    UNKNOWN = "unknown"
+    EARLIER_TOKEN = "the token is an earlier one"
+    OTHER_TOKEN = "the token is another thread's"
+    FUTURE_TOKEN = "the token was never issued"
+    STALE_FENCE = "the fence has an earlier token"
+    OLD_PARENT = "the checkpoint follows the oldest one"
+    NO_PARENT = "the checkpoint follows none"
+    UNKNOWN_PARENT = "the checkpoint follows one that is not there"
+    TAKEN_ID = "the checkpoint's id is in the history"
+    MISDIRECTED = "the last write names another checkpoint"
+    LOST_CHECKPOINT = "the checkpoint is left out, and what needs it is not"
+    TWICE = "an effect stands in it twice"
 
 
-class Name(StrEnum):
-    """Which id a new checkpoint has."""
-
-    FREE = "free"
-    TAKEN = "taken"
+_TOKENS = {
+    Fault.EARLIER_TOKEN: Token.EARLIER,
+    Fault.OTHER_TOKEN: Token.OF_ANOTHER,
+    Fault.FUTURE_TOKEN: Token.NOT_YET,
+}
 
 
 @dataclass(frozen=True)
 class CheckpointPlan:
     """A checkpoint to append."""
 
-    name: Name
-    parent: Parent
     status: CheckpointStatus
     run_id: str
     tenant: str | None
     origin: str | None
+    retract_turn: bool
 
 
 @dataclass(frozen=True)
 class CommitPlan:
-    """A commit. A write of `writes` is True when it names the right checkpoint."""
+    """A commit: how much of everything, and what is wrong with it."""
 
-    token: Token
     checkpoint: CheckpointPlan | None
-    writes: tuple[bool, ...]
+    writes: int
     events: int
     effects: tuple[tuple[str, Any], ...]
     metadata: dict[str, str | None] | None
-    fence: tuple[str, Token] | None
-    retract_turn: bool
+    fence: str | None
+    faults: frozenset[Fault]
 
     def resolve(self, model: Model, t: str) -> Commit:
         """The commit itself, as things stand."""
-        new = None if self.checkpoint is None else _checkpoint(self.checkpoint, model, t)
-        target = model.thread(t).latest_id if new is None else new.id
+        left_out = self.checkpoint is None or Fault.LOST_CHECKPOINT in self.faults
+        new = None if self.checkpoint is None or left_out else self._checkpoint(self.checkpoint, model, t)
+        target = (model.thread(t).latest_id if new is None else new.id) or UNKNOWN
+        choice = next((_TOKENS[fault] for fault in _TOKENS if fault in self.faults), Token.CURRENT)
         return Commit(
-            token=token_of(self.token, model, t),
+            token=token_of(choice, model, t),
             checkpoint=new,
-            writes=[_write(n, target if right else UNKNOWN) for n, right in enumerate(self.writes)],
-            events=[_event(n, target) for n in range(self.events)],
-            effects=[EffectDraft(key, value) for key, value in self.effects],
+            writes=self._writes(target, model.thread(t).latest_id or new),
+            events=[
+                EventDraft("custom", {"n": n}, "run", target, f"{n}", None, T0) for n in range(self.events)
+            ],
+            effects=[EffectDraft(*each) for each in self.effects * (2 if Fault.TWICE in self.faults else 1)],
             metadata=self.metadata,
-            fence=fence_of(self.fence, model),
-            retract_turn=self.retract_turn,
+            fence=self._fence(model),
+            retract_turn=self.checkpoint is not None and self.checkpoint.retract_turn,
         )
+
+    def _fence(self, model: Model) -> Fence | None:
+        if self.fence is None or (
+            model.thread(self.fence).lease is None and Fault.STALE_FENCE not in self.faults
+        ):
+            return None
+        choice = Token.EARLIER if Fault.STALE_FENCE in self.faults else Token.CURRENT
+        return Fence(self.fence, token_of(choice, model, self.fence))
+
+    def _writes(self, target: str, possible: object) -> list[PendingWrite]:
+        """No writes, unless meant as a fault, where there is no checkpoint to write for."""
+        wrong = Fault.MISDIRECTED in self.faults
+        count = max(self.writes, wrong) if possible is not None or wrong else 0
+        last = UNKNOWN if wrong else target
+        names = [target] * (count - 1) + [last] if count else []
+        return [PendingWrite(name, f"task {n}", "node", {"operations": [n]}) for n, name in enumerate(names)]
+
+    def _checkpoint(self, plan: CheckpointPlan, model: Model, t: str) -> Checkpoint:
+        known = [each.id for each in model.thread(t).history]
+        free = [each for each in CHECKPOINT_IDS if each not in known]
+        return Checkpoint(
+            id=known[0] if Fault.TAKEN_ID in self.faults and known else (free or [f"c{len(known)}"])[0],
+            thread_id=t,
+            run_id=plan.run_id,
+            status=plan.status,
+            snapshot={"superstep": len(known), "text": "ünï\x00code"},
+            parent=self._parent(known),
+            created_at=T0 if plan.origin is None else None,
+            tenant=plan.tenant,
+            fencing_token=model.thread(t).token,
+            origin=None if plan.origin is None else Origin(plan.origin),
+        )
+
+    def _parent(self, known: list[str]) -> str | None:
+        if Fault.OLD_PARENT in self.faults:
+            return known[0] if known else UNKNOWN
+        if Fault.UNKNOWN_PARENT in self.faults:
+            return UNKNOWN
+        return None if Fault.NO_PARENT in self.faults or not known else known[-1]
 
 
 def token_of(choice: Token, model: Model, t: str) -> int:
-    """The token a choice stands for; the current one of an unclaimed thread is the last it had."""
+    """The token a choice stands for."""
     issued = model.issued.get(t, [])
     current = model.thread(t).token
     if choice is Token.ZERO:
@@ -116,95 +170,59 @@ def token_of(choice: Token, model: Model, t: str) -> int:
     if choice is Token.OF_ANOTHER:
         return next((model.thread(o).token or 0 for o in THREADS if o != t and model.thread(o).token), 0)
     if choice is Token.EARLIER:
-        earlier = [token for token in issued if token != current]
-        return earlier[-1] if earlier else 0
+        return next((token for token in reversed(issued) if token != current), 0)
     return current if current is not None else (issued[-1] if issued else 0)
 
 
-def fence_of(choice: tuple[str, Token] | None, model: Model) -> Fence | None:
-    """The fence a choice stands for."""
-    return None if choice is None else Fence(choice[0], token_of(choice[1], model, choice[0]))
-
-
-def _checkpoint(plan: CheckpointPlan, model: Model, t: str) -> Checkpoint:
-    known = [each.id for each in model.thread(t).history]
-    free = [each for each in CHECKPOINT_IDS if each not in known]
-    fresh = free[0] if free else f"c{len(known)}"
-    parents = {
-        Parent.LATEST: model.thread(t).latest_id,
-        Parent.OLDER: known[0] if known else UNKNOWN,
-        Parent.NONE: None,
-        Parent.UNKNOWN: UNKNOWN,
-    }
-    return Checkpoint(
-        id=known[0] if plan.name is Name.TAKEN and known else fresh,
-        thread_id=t,
-        run_id=plan.run_id,
-        status=plan.status,
-        snapshot={"superstep": len(known), "text": "ünï\x00code"},
-        parent=parents[plan.parent],
-        created_at=T0 if plan.origin is None else None,
-        tenant=plan.tenant,
-        fencing_token=model.thread(t).token,
-        origin=None if plan.origin is None else Origin(plan.origin),
-    )
-
-
-def _write(n: int, checkpoint_id: str | None) -> PendingWrite:
-    return PendingWrite(checkpoint_id or UNKNOWN, f"task {n}", "node", {"operations": [n]})
-
-
-def _event(n: int, checkpoint_id: str | None) -> EventDraft:
-    return EventDraft("custom", {"n": n}, "run", checkpoint_id, None if n else "task", None, T0)
-
-
 def _mostly(usual: Any, *others: Any) -> st.SearchStrategy[Any]:
-    return st.sampled_from([usual] * 3 * len(others) + list(others))
+    """The usual choice as often as all the others together."""
+    return st.sampled_from([usual] * len(others) + list(others))
 
 
 TOKENS = _mostly(Token.CURRENT, Token.EARLIER, Token.OF_ANOTHER, Token.NOT_YET, Token.ZERO)
-FENCES = st.none() | st.tuples(st.sampled_from(THREADS), TOKENS)
-STATUSES = _mostly(CheckpointStatus.RUNNING, *CheckpointStatus)
+FENCES = _mostly(None, None, *THREADS)
+FAULTS = st.sampled_from([()] * 2 * len(Fault) + [(fault,) for fault in Fault]) | st.tuples(
+    st.sampled_from(Fault), st.sampled_from(Fault)
+)
 CHECKPOINTS = st.builds(
     CheckpointPlan,
-    name=_mostly(Name.FREE, Name.TAKEN),
-    parent=_mostly(Parent.LATEST, Parent.OLDER, Parent.NONE, Parent.UNKNOWN),
-    status=STATUSES,
+    status=_mostly(CheckpointStatus.RUNNING, *(each for each in CheckpointStatus)),
     run_id=st.sampled_from(HOLDERS),
     tenant=st.sampled_from(TENANTS),
-    origin=_mostly(None, *THREADS),
+    origin=_mostly(None, None, *THREADS),
+    retract_turn=_mostly(False, False, True),
 )
+EFFECTS = st.lists(
+    st.tuples(st.sampled_from(EFFECT_KEYS), st.sampled_from(EFFECT_VALUES)),
+    max_size=2,
+    unique_by=lambda each: each[0],
+).map(tuple)
 COMMITS = st.builds(
     CommitPlan,
-    token=TOKENS,
     checkpoint=st.none() | CHECKPOINTS,
-    writes=st.lists(_mostly(True, False), max_size=3).map(tuple),
+    writes=st.integers(0, 3),
     events=st.integers(0, 3),
-    effects=st.lists(st.tuples(st.sampled_from(EFFECT_KEYS), st.sampled_from(EFFECT_VALUES)), max_size=2).map(
-        tuple
-    ),
+    effects=EFFECTS,
     metadata=st.none() | st.sampled_from(METADATA),
     fence=FENCES,
-    retract_turn=_mostly(False, True),
+    faults=FAULTS.map(frozenset),
 )
-# What a healthy worker does at every step; the one-statement form of PostgreSQL takes all but the first of a thread.
+# What a worker mostly does: on PostgreSQL all of it but a thread's first commit is one statement.
 STEPS = st.builds(
     CommitPlan,
-    token=st.just(Token.CURRENT),
     checkpoint=st.none()
     | st.builds(
         CheckpointPlan,
-        name=_mostly(Name.FREE, Name.TAKEN),
-        parent=_mostly(Parent.LATEST, Parent.OLDER),
-        status=st.just(CheckpointStatus.RUNNING) | st.just(CheckpointStatus.COMPLETED),
+        status=_mostly(CheckpointStatus.RUNNING, CheckpointStatus.COMPLETED),
         run_id=st.sampled_from(HOLDERS),
         tenant=st.sampled_from(TENANTS),
         origin=st.none(),
+        retract_turn=st.just(False),
     ),
-    writes=st.lists(_mostly(True, False), max_size=2).map(tuple),
+    writes=st.integers(0, 2),
     events=st.integers(0, 3),
     effects=st.just(()),
     metadata=st.none(),
     fence=st.none(),
-    retract_turn=st.just(False),
+    faults=_mostly((), (), *((fault,) for fault in Fault)).map(frozenset),
 )

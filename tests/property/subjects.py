@@ -1,4 +1,4 @@
-"""The stores a state machine drives: a file, one in memory, or PostgreSQL; wiped between two runs of a test."""
+"""The stores a state machine drives: a file, one in memory, or PostgreSQL; wiped between two runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A mixed store for the desk's listings, made through the public API, and the same listings computed row by row."""
+"""A mixed store for the desk's listings, made through the public API, and the listings in plain Python."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.desk import ANY, ThreadFilter, ThreadStatus
 from tests.support.builders import ck, claim, ev
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from datetime import datetime
 
     from engine.desk import Page, ThreadRow
@@ -37,7 +37,7 @@ _FINAL = {
 
 
 def fill(harness: Harness) -> None:
-    """Every combination of status, lease and tenant, five threads to an instant, and what no listing shows."""
+    """Every combination of status, lease and tenant, five to an instant, and what no listing shows."""
     kinds = itertools.product(CheckpointStatus, (None, SHORT, LONG), TENANTS)
     for number, (status, lease, tenant) in enumerate(kinds):
         odd = ODD_IDS[number % len(ODD_IDS)] if number < len(ODD_IDS) else f"thr_{number:03}"
@@ -67,11 +67,15 @@ def _unlisted(store: Store) -> None:
     store.checkpoints.delete_thread("thr_gone", gone)
 
 
-def expected(harness: Harness, wanted: ThreadFilter) -> list[str]:
-    """The ids that a filter lists, in order, from every stored row and plain Python."""
+def stored(harness: Harness) -> Sequence[Any]:
+    """Every row of the registry's table."""
     with harness.raw() as connection:
-        rows = connection.execute(text("SELECT * FROM thread")).all()
-    found = [row for row in rows if row.latest_id is not None and _matches(row, wanted, harness.now())]
+        return connection.execute(text("SELECT * FROM thread")).all()
+
+
+def expected(rows: Sequence[Any], wanted: ThreadFilter, now: datetime) -> list[str]:
+    """The ids that a filter lists, in order, from the stored rows and plain Python."""
+    found = [row for row in rows if row.latest_id is not None and _matches(row, wanted, now)]
     if wanted.prefix is not None:
         return sorted(row.thread_id for row in found)
     found.sort(key=lambda row: (row.updated_at, row.thread_id), reverse=True)

@@ -11,7 +11,7 @@ from tests.tidy.sources import ROOT, source_of, sources, texts
 
 TOP_LEVEL: Final = {"LICENSE", "README.md", "console", "engine", "pyproject.toml", "screenshots", "tests"}
 KNOW_A_DIALECT: Final = {
-    "engine/checkpoints/claims.py": "one INSERT that passes over a row, which each dialect words in its own way",
+    "engine/checkpoints/claims.py": "one INSERT that passes over a row, in the words of each dialect",
     "engine/checkpoints/refusals.py": "one upsert, worded likewise, and where the last token is read",
     "engine/store.py": "tells the kinds of URL apart, to choose the back end",
     "engine/localpg.py": "runs PostgreSQL and nothing else",

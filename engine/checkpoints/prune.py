@@ -1,0 +1,174 @@
+"""Retention of one thread: old checkpoints and events go, evidence stays (2.5, rulings 15, 18, 69)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import BindParameter, and_, bindparam, case, delete, func, or_, select
+
+from engine.checkpoints.claims import LOCK
+from engine.checkpoints.events import COMPACT_STEP, raise_floor
+from engine.checkpoints.tables import OPEN_ENTRY, checkpoint, event, queue_entry, queue_run
+from engine.clock import span_ns
+from engine.database.columns import check_id
+from engine.database.constructs import Each, Now
+from engine.database.statement import Statement
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sqlalchemy import Connection
+
+    from engine.checkpoints.retention import RetentionPolicy
+
+EVERYTHING = 2**62  # more rows than a thread can hold
+NEVER = -(2**62)  # an instant before every other
+
+_ID: BindParameter[str] = bindparam("id")
+_NOW = Statement(select(Now().label("at")))
+_OLD = or_(checkpoint.c.place == bindparam("latest"), checkpoint.c.committed_at >= bindparam("cutoff"))
+_YOUNG = (
+    select(checkpoint.c.place, checkpoint.c.first_seq)
+    .where(checkpoint.c.thread_id == _ID, _OLD)
+    .order_by(checkpoint.c.place.desc())
+    .limit(bindparam("most"))
+    .subquery("kept")
+)
+# K of the specification by its oldest place: the newest `most` of what is young enough, and the latest.
+_KEPT = Statement(
+    select(
+        func.min(_YOUNG.c.place).label("oldest"),
+        func.count().label("many"),
+        select(func.count())
+        .select_from(checkpoint)
+        .where(checkpoint.c.thread_id == _ID)
+        .scalar_subquery()
+        .label("history"),
+    ).select_from(_YOUNG)
+)
+_FIRST_SEQ = Statement(
+    select(checkpoint.c.first_seq).where(
+        checkpoint.c.thread_id == _ID, checkpoint.c.place == bindparam("place")
+    )
+)
+_OPEN_RUNS = (
+    select(queue_run.c.run_id)
+    .join(queue_entry, and_(queue_entry.c.id == queue_run.c.entry_id, OPEN_ENTRY))
+    .where(queue_run.c.thread_id == _ID)
+)
+_GUARDED = Each(bindparam("runs")).table_valued("value").alias("guarded")
+# X: the newest checkpoint of every run that an open queue entry or the guard names.
+_EVIDENCE = (
+    select(func.max(checkpoint.c.place))
+    .where(
+        checkpoint.c.thread_id == _ID,
+        or_(
+            checkpoint.c.run_id.in_(_OPEN_RUNS),
+            checkpoint.c.run_id.in_(select(_GUARDED.c.value).select_from(_GUARDED)),
+        ),
+    )
+    .group_by(checkpoint.c.run_id)
+)
+_REMOVE = Statement(
+    delete(checkpoint)
+    .where(checkpoint.c.thread_id == _ID)
+    .where(~and_(_OLD, checkpoint.c.place >= bindparam("oldest")))
+    .where(checkpoint.c.place.not_in(_EVIDENCE))
+)
+_WINDOW = (
+    select(event.c.seq, event.c.committed_at)
+    .where(event.c.thread_id == _ID, event.c.seq >= bindparam("floor"))
+    .order_by(event.c.seq)
+    .limit(bindparam("step"))
+    .subquery("window")
+)
+# The age rule looks one step ahead: where that step is all too old, the next one looks on from there.
+_YOUNG_EVENT = Statement(
+    select(
+        func.min(case((_WINDOW.c.committed_at >= bindparam("cutoff"), _WINDOW.c.seq))).label("first"),
+        func.max(_WINDOW.c.seq).label("last"),
+    ).select_from(_WINDOW)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Pruned:
+    """One transaction's work; `done` once the whole policy was applied."""
+
+    done: bool
+    checkpoints: int = 0
+    events: int = 0
+
+
+def prune_step(
+    connection: Connection, thread_id: str, policy: RetentionPolicy, protected: Iterable[str] = ()
+) -> Pruned:
+    """Apply the policy in one transaction, or the first step of it where more events than a step must go.
+
+    The floor rises before any checkpoint goes, so an interrupted prune is finished by the next one.
+    `protected` are runs whose newest checkpoint stays besides those of open queue entries; neither touches
+    the floor.
+    """
+    row = LOCK.one(connection, id=check_id("thread_id", thread_id))
+    if row is None or (row.latest_id is None and row.first_seq is None):
+        return Pruned(done=True)
+    cutoff = NEVER if policy.max_age is None else _now(connection) - span_ns(policy.max_age)
+    latest = row.latest_place or 0
+    kept = _kept(connection, thread_id, policy, latest, cutoff)
+    gone, arrived = 0, True
+    if row.first_seq is not None:
+        target = _floor(connection, thread_id, row, policy, kept, cutoff)
+        arrived = raise_floor(connection, thread_id, row.floor_seq, target)
+        gone = min(target, row.floor_seq + COMPACT_STEP) - row.floor_seq
+    if not arrived:
+        return Pruned(done=False, events=gone)
+    removed = 0
+    if kept is not None and kept.many < kept.history:
+        runs = json.dumps(sorted(protected))
+        removed = _REMOVE.count(
+            connection, id=thread_id, latest=latest, cutoff=cutoff, oldest=kept.oldest, runs=runs
+        )
+    return Pruned(done=True, checkpoints=removed, events=gone)
+
+
+def _now(connection: Connection) -> int:
+    row: Any = _NOW.one(connection)
+    return int(row.at)
+
+
+def _kept(
+    connection: Connection, thread_id: str, policy: RetentionPolicy, latest: int, cutoff: int
+) -> Any | None:
+    """K's oldest place and size, and the history's size; None where nothing of the history can go."""
+    if not latest or (policy.max_age is None and policy.max_checkpoints is None):
+        return None
+    most = EVERYTHING if policy.max_checkpoints is None else policy.max_checkpoints
+    return _KEPT.one(connection, id=thread_id, latest=latest, cutoff=cutoff, most=most)
+
+
+def _floor(
+    connection: Connection, thread_id: str, row: Any, policy: RetentionPolicy, kept: Any | None, cutoff: int
+) -> int:
+    """Ruling 69: the highest floor any rule asks for, never lower than it is, never past the next number."""
+    floors = [row.floor_seq]
+    if kept is not None and kept.many < kept.history:
+        oldest: Any = _FIRST_SEQ.one(connection, id=thread_id, place=kept.oldest)
+        floors.append(oldest.first_seq)
+    if policy.max_events is not None:
+        floors.append(row.next_seq - policy.max_events)
+    if policy.max_age is not None:
+        floors.append(_by_age(connection, thread_id, max(floors), cutoff, row.next_seq))
+    return int(min(max(floors), row.next_seq))
+
+
+def _by_age(connection: Connection, thread_id: str, floor: int, cutoff: int, following: int) -> int:
+    step = COMPACT_STEP + 1
+    found = _YOUNG_EVENT.one(connection, id=thread_id, floor=floor, cutoff=cutoff, step=step)
+    if found is None or found.last is None:
+        return following
+    if found.first is not None:
+        return int(found.first)
+    # All that was seen is too old: nothing stays if that was all there is, else this step takes it.
+    return following if found.last == following - 1 else int(found.last) + 1

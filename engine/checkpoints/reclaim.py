@@ -1,0 +1,60 @@
+"""Forgetting a tombstone: its row and places go, the store-wide mark takes over its number (2.6, 2.7)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sqlalchemy import BindParameter, bindparam, delete, exists, select, update
+
+from engine.checkpoints.claims import LOCK
+from engine.checkpoints.tables import child_place, effect, meta, refusal, thread, thread_metadata
+from engine.clock import span_ns
+from engine.database.constructs import Now
+from engine.database.statement import Statement
+
+if TYPE_CHECKING:
+    from datetime import timedelta
+
+    from sqlalchemy import Connection
+
+_ID: BindParameter[str] = bindparam("id")
+# Only the number and the time: a claim, a checkpoint, an event, an effect or metadata is data under the id.
+BARE_TOMBSTONE = (
+    thread.c.deleted_at.is_not(None)
+    & thread.c.claim_token.is_(None)
+    & thread.c.latest_id.is_(None)
+    & thread.c.first_seq.is_(None)
+    & ~exists().where(effect.c.thread_id == thread.c.thread_id)
+    & ~exists().where(thread_metadata.c.thread_id == thread.c.thread_id)
+)
+_DUE = Statement(
+    select(thread.c.tomb_first)
+    .where(thread.c.thread_id == _ID, BARE_TOMBSTONE)
+    .where(thread.c.deleted_at < Now() - bindparam("age", type_=thread.c.deleted_at.type))
+)
+_GONE: tuple[Statement, ...] = (
+    Statement(delete(thread).where(thread.c.thread_id == _ID)),
+    Statement(delete(child_place).where(child_place.c.child_id == _ID)),
+    Statement(delete(refusal).where(refusal.c.thread_id == _ID)),
+)
+_RAISE_MARK = Statement(
+    update(meta)
+    .where(meta.c.reclamation_mark < bindparam("first"))
+    .values(reclamation_mark=bindparam("first"))
+)
+
+
+def reclaim(connection: Connection, thread_id: str, age: timedelta) -> bool:
+    """Drop the tombstone if it is strictly older than `age` and alone under the id; True if it went.
+
+    Looked at again under the row's lock: a first commit takes the same lock before it reads the mark, so it
+    sees either the tombstone or the raised mark.
+    """
+    LOCK.one(connection, id=thread_id)
+    due: Any = _DUE.one(connection, id=thread_id, age=span_ns(age))
+    if due is None:
+        return False
+    for statement in _GONE:
+        statement.count(connection, id=thread_id)
+    _RAISE_MARK.count(connection, first=due.tomb_first)
+    return True

@@ -1,0 +1,62 @@
+"""pyproject.toml tells the truth: what it asks for is used, and what is used is asked for."""
+
+from __future__ import annotations
+
+import re
+import sys
+import tomllib
+from typing import TYPE_CHECKING, Any, Final
+
+from console import VERSION
+from tests.tidy.rules import imports
+from tests.tidy.sources import PACKAGES, ROOT, sources
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+PROJECT: Final[dict[str, Any]] = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))[
+    "project"
+]
+WITH_TEXTUAL: Final = {"rich"}
+"""Comes with textual, which hands its objects out."""
+DRAWING: Final = "console.shots"
+"""Regenerates the pictures, with what the dev extra brings."""
+
+
+def names(requirements: Iterable[str]) -> set[str]:
+    """The distributions that a list of requirements names."""
+    return {re.split(r"[\[<>=~! ]", requirement, maxsplit=1)[0] for requirement in requirements}
+
+
+def imported(*packages: str) -> set[str]:
+    """The packages of others that are imported, types-only imports left out."""
+    own = sys.stdlib_module_names | set(PACKAGES)
+    return {
+        root
+        for source in sources(*packages)
+        if not source.module.startswith(DRAWING)
+        for name, _ in imports(source)
+        if (root := name.partition(".")[0]) not in own
+    }
+
+
+def test_what_the_packages_import_is_what_installing_them_brings() -> None:
+    assert imported("engine", "console") - WITH_TEXTUAL == names(PROJECT["dependencies"])
+
+
+def test_what_the_tests_import_is_in_the_extras() -> None:
+    extras = PROJECT["optional-dependencies"]
+    known = names(PROJECT["dependencies"]) | names(extras["dev"]) | names(extras["bench"]) | WITH_TEXTUAL
+    modules = {name.replace("-", "_") for name in known} | {"importlinter", "langgraph", "resvg_py"}
+    assert imported("tests") <= modules
+
+
+def test_the_version_is_told_once() -> None:
+    assert PROJECT["version"] == VERSION
+
+
+def test_the_licence_is_whole() -> None:
+    text = (ROOT / "LICENSE").read_text(encoding="utf-8")
+    assert PROJECT["license"] == "Apache-2.0"
+    assert "Version 2.0, January 2004" in text
+    assert "END OF TERMS AND CONDITIONS" in text
