@@ -22,7 +22,7 @@ from console.screens.thread import ThreadScreen
 from console.screens.threads import ThreadsScreen
 
 if TYPE_CHECKING:
-    from textual.events import AppBlur, AppFocus
+    from textual.events import AppBlur, AppFocus, Key
 
     from console.session import Session
 
@@ -53,6 +53,12 @@ class HoldwatchApp(App[None]):
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
                 loop.add_signal_handler(number, lambda: self.exit(return_code=TERMINATED))
+
+    def on_key(self, event: Key) -> None:
+        """What was typed so fast that it still went to the list belongs to the prompt that opened meanwhile."""
+        page, typed = self.screen, event.character if event.is_printable else None
+        if typed is not None and isinstance(page, Page) and page.type_ahead(typed):
+            event.prevent_default()
 
     def on_unmount(self) -> None:
         """End running calls, so that nothing waits for them."""

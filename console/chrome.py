@@ -54,6 +54,11 @@ def freshness(state: Freshness, as_of: datetime | None, now: float) -> Line:
     return (*parts, Cell(own(" ")))
 
 
+def too_small(columns: int, rows: int) -> Line:
+    """What is said instead of a screen that would not fit."""
+    return (Cell(own(f" {columns}x{rows}: too small, 80x24 is needed (q quits)"), Tone.WARN),)
+
+
 def seconds(count: float) -> str:
     """A short span for the header."""
     return f"{int(count)}s" if count < 60 else f"{int(count) // 60}m{int(count) % 60:02d}s"

@@ -86,7 +86,7 @@ def _lease_words(left: timedelta | None, *, fresh: bool) -> Safe:
         return own("unknown while the store does not answer")
     if left < timedelta(0):
         return own(f"expired {present.age(-left)} ago")
-    return own(f"{present.lease(left)} left")
+    return own(f"{present.age(left)} left")
 
 
 def of_story(story: ThreadStory, scene: Scene, room: int) -> tuple[Line, ...]:

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 
     from console.model import StoreLabel, Tenancy
     from engine import Store, desk
+    from engine.clock import Clock
 
 READ_CONNECTIONS: Final = 2
 STATEMENT_TIMEOUT: Final = timedelta(seconds=1)
@@ -52,8 +53,9 @@ class EngineGateway:
     file changed.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str, clock: Clock | None = None) -> None:
         self._url = url
+        self._clock = clock
         self._file = stores.file_of(url)
         self._identity: tuple[int, int] | None = None
         self._store: Store | None = None
@@ -136,6 +138,7 @@ class EngineGateway:
             if self._store is None:
                 self._store = engine.open_store(
                     self._url,
+                    clock=self._clock,
                     ensure_schema=False,
                     read_only=True,
                     pool_size=READ_CONNECTIONS,

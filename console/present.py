@@ -245,34 +245,29 @@ def stamp(at: datetime) -> Safe:
 
 
 def age(span: timedelta | None) -> Safe:
-    """How long ago: seconds below a minute, whole minutes above (ruling 59); a negative one is a clock's
-    fault.
-    """
+    """How long ago: seconds below a minute, whole minutes above (ruling 59); a negative one is a clock's fault."""
     if span is None:
         return NOTHING
-    seconds = int(span.total_seconds())
-    if seconds < 0:
-        return Safe("clock?")
+    return own("clock?") if span < timedelta(0) else _rounded(int(span.total_seconds()))
+
+
+def lease(left: timedelta | None) -> Safe:
+    """The rest of a lease with its sign, in the steps of `age`: `+19s`, `-3m`."""
+    if left is None:
+        return NOTHING
+    sign = "-" if left < timedelta(0) else "+"
+    return Safe(f"{sign}{_rounded(int(abs(left).total_seconds()))}")
+
+
+def _rounded(seconds: int) -> Safe:
+    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86_400
     if seconds < 60:
         return Safe(f"{seconds}s")
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86400
     if minutes < 60:
         return Safe(f"{minutes}m")
     if hours < 24:
         return Safe(f"{hours}h{minutes % 60:02d}m")
     return Safe(f"{days:,}d{hours % 24:02d}h")
-
-
-def lease(left: timedelta | None) -> Safe:
-    """The rest of a lease with its sign: `+00:00:19`, `-00:03:12`; days where hours do not reach."""
-    if left is None:
-        return NOTHING
-    sign = "-" if left < timedelta(0) else "+"
-    seconds = int(abs(left).total_seconds())
-    hours, rest = divmod(seconds, 3600)
-    if hours > 99:
-        return Safe(f"{sign}{hours // 24:,}d{hours % 24:02d}h")
-    return Safe(f"{sign}{hours:02d}:{rest // 60:02d}:{rest % 60:02d}")
 
 
 def state(value: ThreadState) -> Cell:

@@ -165,7 +165,7 @@ class Poll(Generic[T]):
             try:
                 await asyncio.wait_for(self._wake.wait(), self._interval())
             except TimeoutError:
-                return
+                return  # The interval is over: time to ask again.
 
     def _interval(self) -> float | None:
         if self._paused or self._hidden:

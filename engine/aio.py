@@ -6,7 +6,8 @@ import asyncio
 import contextvars
 import inspect
 import threading
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, Self, TypeVar
 
 from engine.errors import ValidationError
@@ -44,22 +45,14 @@ class Bridge:
         options: dict[str, Any] = dict(kwargs)
         if _takes_cancel(function) and options.get(CANCEL) is None:
             options[CANCEL] = cancel
-        context = contextvars.copy_context()
-
-        def run() -> T:
-            try:
-                return context.run(function, *args, **options)
-            finally:
-                self._forget(cancel)
-
-        future = self._submit(run, cancel)
+        future = self._submit(cancel, partial(contextvars.copy_context().run, function, *args, **options))
         try:
             return await asyncio.wrap_future(future)
         except asyncio.CancelledError:
             cancel.set()
             raise
 
-    def _submit(self, run: Callable[[], T], cancel: threading.Event) -> Any:
+    def _submit(self, cancel: threading.Event, run: Callable[[], T]) -> Future[T]:
         with self._lock:
             if self._closed:
                 raise ValidationError("bridge", ("is closed; make another",))

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.check import is_long
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
@@ -21,6 +23,19 @@ if TYPE_CHECKING:
 
 BOTH = ("sqlite", "postgresql")
 SERVER_CLOCK = "postgresql-server-clock"
+KINDS = {"harness": BOTH, "harness_any_clock": (*BOTH, SERVER_CLOCK)}
+"""The parametrised harnesses: the storages each of them stands for."""
+METERED = "-metered"
+"""How the name of a storage ends whose threads are reached through the metered wrapper."""
+NOT_ABOUT_THREADS = (
+    "test_aio",
+    "test_desk_",
+    "test_harness",
+    "test_maintenance",
+    "test_schema",
+    "test_sqlite",
+)
+"""Contract files in which wrapping the checkpointer changes nothing."""
 
 # Read at textual's first import, so that engine tests need not import it; a plugin may have done so already.
 os.environ["TEXTUAL_ANIMATIONS"] = "none"
@@ -36,6 +51,21 @@ _BOUNDED = settings(
 settings.register_profile("check", _BOUNDED, max_examples=25, stateful_step_count=30)
 settings.register_profile("long", _BOUNDED, max_examples=500, stateful_step_count=60)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "check"))
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test on each storage; the contract of threads also over the metered wrapper (case 134, ruling 60)."""
+    for fixture, kinds in KINDS.items():
+        if fixture in metafunc.fixturenames:
+            wrapped = _metered(metafunc.definition.path)
+            metafunc.parametrize(fixture, [*kinds, *(kind + METERED for kind in wrapped)], indirect=True)
+
+
+def _metered(file: Path) -> tuple[str, ...]:
+    """The storages that a file's tests run on once more, wrapped."""
+    if file.parent.name != "contract" or file.name.startswith(NOT_ABOUT_THREADS):
+        return ()
+    return BOTH if is_long() else ("postgresql",)
 
 
 @pytest.fixture(scope="session")
@@ -60,15 +90,19 @@ def postgres_storage() -> Iterator[PostgresDatabases]:
 
 
 def _storage(request: pytest.FixtureRequest, kind: str) -> Storage:
-    name = "sqlite_storage" if kind == "sqlite" else "postgres_storage"
+    name = "sqlite_storage" if kind.startswith("sqlite") else "postgres_storage"
     storage: Storage = request.getfixturevalue(name)
     return storage
 
 
 def _harness(request: pytest.FixtureRequest, home: Path, kind: str) -> Iterator[Harness]:
-    from tests.support.harness import Harness, ServerClockHarness
+    from tests.support.harness import Harness, MeteredHarness, ServerClockHarness
 
-    make = ServerClockHarness if kind == SERVER_CLOCK else Harness
+    make = Harness
+    if kind == SERVER_CLOCK:
+        make = ServerClockHarness
+    elif kind.endswith(METERED):
+        make = MeteredHarness
     harness = make(_storage(request, kind), home)
     try:
         yield harness
@@ -76,13 +110,13 @@ def _harness(request: pytest.FixtureRequest, home: Path, kind: str) -> Iterator[
         harness.close()
 
 
-@pytest.fixture(params=BOTH)
+@pytest.fixture
 def harness(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Harness]:
-    """A store of the test's own, on each storage, with an injected clock at T0."""
+    """A store of the test's own, on each storage, with an injected clock at T0 (see `KINDS`)."""
     yield from _harness(request, tmp_path, request.param)
 
 
-@pytest.fixture(params=(*BOTH, SERVER_CLOCK))
+@pytest.fixture
 def harness_any_clock(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Harness]:
     """The same, and once more on PostgreSQL's own clock (ruling 5)."""
     yield from _harness(request, tmp_path, request.param)

@@ -29,6 +29,7 @@ class Fleet:
     """What the agents share: the store, the threads, who was left behind, and when to stop."""
 
     def __init__(self, store: Store, *, threads: int, seed: int) -> None:
+        self.store = store
         self.checkpoints = store.checkpoints
         self.subjects = subjects(threads, seed)
         self.seed = seed
@@ -57,7 +58,7 @@ class Fleet:
         claim = self.claim(subject, f"run-{dice.randrange(16**6):06x}")
         if claim is None:
             return
-        run = Run(self.checkpoints, subject, claim, dice)
+        run = Run(self.store, subject, claim, dice)
         run.begin()
         for _ in range(dice.randint(1, 4)):
             run.step()
@@ -82,7 +83,7 @@ class Agent(threading.Thread):
             try:
                 self._come_back_late()
                 self._turn(self._fleet.orphan() or self._dice.choice(self._fleet.subjects))
-            except (StaleClaim, CheckpointConflict, ThreadDeleted):
+            except (StaleClaim, CheckpointConflict, ThreadBusy, ThreadDeleted):
                 continue  # another agent has the thread now: there is always another one to work on
             except EngineError:
                 self._fleet.stop.wait(TROUBLE)  # the store is away; it may come back
@@ -92,7 +93,7 @@ class Agent(threading.Thread):
         claim = self._fleet.claim(subject, f"{self.name}/{self._runs}")
         if claim is None:
             return
-        work = Run(self._fleet.checkpoints, subject, claim, self._dice)
+        work = Run(self._fleet.store, subject, claim, self._dice)
         work.begin()
         if self._dice.random() < 0.06:
             work.delete()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from console.demo.stage import ANSWERS, MODELS, TOOLS, Subject
@@ -16,13 +16,15 @@ from engine.checkpoints import (
     EventDraft,
     Origin,
     PendingWrite,
+    delete_thread_cascade,
 )
 from engine.errors import ThreadBusy
 
 if TYPE_CHECKING:
     import random
 
-    from engine.checkpoints import Checkpointer, RunClaim
+    from engine import Store
+    from engine.checkpoints import RunClaim
 
 LEASE: Final = timedelta(seconds=8)
 CHILD_CHANCE: Final = 0.08
@@ -38,13 +40,14 @@ class Run:
 
     def __init__(
         self,
-        checkpoints: Checkpointer,
+        store: Store,
         subject: Subject,
         claim: RunClaim,
         dice: random.Random,
         origin: Origin | None = None,
     ) -> None:
-        self._checkpoints = checkpoints
+        self._store = store
+        self._checkpoints = store.checkpoints
         self.subject = subject
         self.thread_id = subject.thread_id
         self.token = claim.token
@@ -91,8 +94,15 @@ class Run:
         self._commit(status, [self._event(ENDED[status], {"supersteps": self._superstep})])
 
     def delete(self) -> None:
-        """The tenant asked for erasure: the thread goes, its number stays."""
-        self._checkpoints.delete_thread(self.thread_id, self.token)
+        """The tenant asked for erasure: the thread goes with its children, its number stays."""
+        self._checkpoints.release(self.thread_id, self.token)
+        delete_thread_cascade(
+            self._checkpoints,
+            self.thread_id,
+            run_id=f"{self._claim.holder}/erase",
+            tenant=self.subject.tenant,
+            ttl=LEASE,
+        )
 
     def _delegate(self) -> None:
         """Hand a part of the work to a child thread."""
@@ -101,8 +111,8 @@ class Run:
         try:
             claim = self._checkpoints.claim(child.thread_id, request)
         except ThreadBusy:
-            return
-        work = Run(self._checkpoints, child, claim, self._dice, Origin(self.thread_id))
+            return  # Another run is at the child: this one does without it.
+        work = Run(self._store, child, claim, self._dice, Origin(self.thread_id))
         work.begin()
         work.step()
         work.end(CheckpointStatus.COMPLETED)
@@ -117,7 +127,7 @@ class Run:
             status=status,
             snapshot=self._snapshot(),
             parent=self._parent,
-            created_at=datetime.now(UTC),
+            created_at=self._store.clock.now(),
             tenant=self.subject.tenant,
             fencing_token=self.token,
             origin=self._origin,
@@ -135,4 +145,4 @@ class Run:
         }
 
     def _event(self, kind: str, payload: dict[str, Any]) -> EventDraft:
-        return EventDraft(kind, payload, self._claim.holder, self._parent, timestamp=datetime.now(UTC))
+        return EventDraft(kind, payload, self._claim.holder, self._parent, timestamp=self._store.clock.now())

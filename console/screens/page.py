@@ -14,7 +14,7 @@ from textual.worker import Worker, WorkerState
 
 from console import actions, chrome, commands
 from console.present import Cell, Safe, Tone, own, safe, width, wrap
-from console.refresh import Condition, Freshness
+from console.refresh import BASE_SECONDS, Condition, Freshness
 from console.styles import beside
 from console.widgets.band import Band
 from console.widgets.columns import Scene
@@ -46,7 +46,8 @@ class Page(Screen[None]):
     PLACES: ClassVar[tuple[Place, ...]] = ()
     MODE: ClassVar[str] = ""
     FIELDS: ClassVar[tuple[str, ...]] = ()
-    VERTICAL_BREAKPOINTS = [(0, "-low"), (34, "-tall")]  # noqa: RUF012 - as Textual declares it
+    HORIZONTAL_BREAKPOINTS = [(0, "-small"), (80, "-wide")]  # noqa: RUF012 - as Textual declares it
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (24, "-low"), (34, "-tall")]  # noqa: RUF012 - as Textual declares it
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -96,6 +97,7 @@ class Page(Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Header, banner, body, prompt, footer."""
+        yield Band(id="too-small")
         yield Band(id="status")
         yield Band(id="crumbs", classes="-plain")
         yield _quiet(Pane(id="banner", classes="-raised -fixed"))
@@ -146,8 +148,8 @@ class Page(Screen[None]):
     def _tick(self) -> None:
         if self.is_current:
             self.update_lines()
-            if self.freshness.condition is Condition.LIVE:
-                self.tick()
+            if self.freshness.condition is Condition.LIVE and self.freshness.interval > BASE_SECONDS:
+                self.tick()  # at the usual pace the next answer brings the ages: fewer bytes over ssh
 
     # The lines around the body
 
@@ -174,6 +176,7 @@ class Page(Screen[None]):
         if not self.is_mounted:
             return
         room, now = self.size.width, self.session.monotonic()
+        self.query_one("#too-small", Band).say(chrome.too_small(*self.size))
         left = chrome.store(self.session.gateway.label, writable=self.session.writable, room=room)
         self.query_one("#status", Band).say(left, chrome.freshness(self.freshness, self.as_of, now))
         self.query_one("#crumbs", Band).say(*self.crumbs())
@@ -282,6 +285,13 @@ class Page(Screen[None]):
 
     def do_command(self) -> None:
         self.open_prompt(Purpose.COMMAND, "", commands.words())
+
+    def type_ahead(self, character: str) -> bool:
+        """Give the open prompt a character that was typed before it opened; False if none is open."""
+        prompt = self.query_one(Prompt)
+        if prompt.is_open:
+            prompt.type_ahead(character)
+        return prompt.is_open
 
     @on(Prompt.Closed)
     def close_prompt(self) -> None:

@@ -7,34 +7,31 @@ not the one that may have arrived since (console.md F2): see `target`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic
 
-from rich.segment import Segment
 from textual.geometry import Region, Size
 from textual.message import Message
 from textual.scroll_view import ScrollView
-from textual.strip import Strip
 
 from console import theme
 from console.model import Row
-from console.present import Safe, Tone
 from console.styles import beside
-from console.widgets.columns import GAP, Column, Fitted, Scene, fit
+from console.widgets.columns import Column, Fitted, Scene, fit
+from console.widgets.painter import BLANK, MARGIN, Painter, Sign, difference
 from console.widgets.window import Rest, Window
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from rich.style import Style
     from textual.events import Blur, Click, Focus, MouseScrollDown, MouseScrollUp, Resize
+    from textual.strip import Strip
+
+    from console.present import Safe
 
 EDGE: Final = 20
 """Rows from the window's end at which more are asked for."""
 WHEEL: Final = 3
 """Rows that one notch of the wheel moves by."""
-_MARGIN: Final = 2
-"""Cells before the first column: cursor or ghost sign, and a blank."""
 
 
 class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
@@ -42,51 +39,37 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
 
-    @dataclass
-    class Moved(Message):
+    class Told(Message):
+        """What all messages of a list have in common: who sent it."""
+
+        def __init__(self, listing: Listing[Any]) -> None:
+            super().__init__()
+            self.listing = listing
+
+        @property
+        def control(self) -> Listing[Any]:
+            """The sender, for `on` selectors."""
+            return self.listing
+
+    class Moved(Told):
         """The cursor, its row or the rows in view may be others."""
 
-        listing: Listing[Any]
-
-        @property
-        def control(self) -> Listing[Any]:
-            """The sender, for `on` selectors."""
-            return self.listing
-
-    @dataclass
-    class Opened(Message):
-        """The operator wants into the row that was drawn under the cursor."""
-
-        listing: Listing[Any]
-        row_id: str
-
-        @property
-        def control(self) -> Listing[Any]:
-            """The sender, for `on` selectors."""
-            return self.listing
-
-    @dataclass
-    class NearEnd(Message):
-        """The cursor or the view has come near an end of the window; `below` says which."""
-
-        listing: Listing[Any]
-        below: bool
-
-        @property
-        def control(self) -> Listing[Any]:
-            """The sender, for `on` selectors."""
-            return self.listing
-
-    @dataclass
-    class Rested(Message):
+    class Rested(Told):
         """The operator gave the cursor back to its end of the list."""
 
-        listing: Listing[Any]
+    class Opened(Told):
+        """The operator wants into the row with this id."""
 
-        @property
-        def control(self) -> Listing[Any]:
-            """The sender, for `on` selectors."""
-            return self.listing
+        def __init__(self, listing: Listing[Any], row_id: str) -> None:
+            super().__init__(listing)
+            self.row_id = row_id
+
+    class NearEnd(Told):
+        """The cursor has come near an end of the window; `below` says which."""
+
+        def __init__(self, listing: Listing[Any], *, below: bool) -> None:
+            super().__init__(listing)
+            self.below = below
 
     def __init__(
         self,
@@ -104,6 +87,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         self._scene: Scene | None = None
         self._drawn: dict[int, Strip] = {}
         self._target: str | None = None
+        self._painted = True
         self.window: Window[Row] = Window(key, rest)
         self.empty = empty
 
@@ -113,6 +97,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         """Take a fresh answer, keeping the cursor with its id and its row on its line of the screen."""
         line = self.window.cursor - self.scroll_offset.y
         self._scene = scene
+        self._painted = False
         self.window.replace(rows)
         self._resize_content()
         if self.window.pinned:
@@ -139,14 +124,18 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
 
     @property
     def target(self) -> str | None:
-        """The id that was drawn under the cursor; None when the cursor is not on the screen."""
+        """The id that the operator means; None where he cannot have seen it.
+
+        It is the one drawn under the cursor, or the one his own key has moved to since, among rows
+        that were drawn.
+        """
         return self._target
 
     @property
     def target_row(self) -> Row | None:
         """The row with the id of `target`."""
         row = self.window.current
-        return row if self._target is not None and self.window.current_id == self._target else None
+        return row if self.target is not None and self.window.current_id == self.target else None
 
     @property
     def hidden_columns(self) -> int:
@@ -188,8 +177,8 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
             self._moved(len(self.window) - 1)
 
     def do_open(self) -> None:
-        if self._target is not None:
-            self.post_message(self.Opened(self, self._target))
+        if self.target is not None:
+            self.post_message(self.Opened(self, self.target))
 
     def rest(self) -> None:
         """Let the cursor lie at its end of the list again."""
@@ -232,6 +221,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
             self._tell_end(below)
 
     def _settle(self) -> None:
+        self._target = self.window.current_id if self._painted else None
         self._resize_content()
         self._keep_cursor_in_view()
         self.redraw()
@@ -248,7 +238,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
 
     def on_resize(self, _event: Resize) -> None:
         """Columns follow the width."""
-        self._fitted = fit(self._columns, self._width - _MARGIN)
+        self._fitted = fit(self._columns, self._width - MARGIN)
         self._resize_content()
         self._keep_cursor_in_view()
         self.refresh()
@@ -269,14 +259,22 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         self.redraw()
 
     def redraw(self) -> None:
-        """Draw again the lines that look different from what was drawn."""
-        for y in range(self.size.height):
-            if self._strip(y) != self._drawn.get(y):
-                self.refresh(Region(0, y, self.size.width, 1))
+        """Draw again what looks different from what was drawn."""
+        changed = [region for y in range(self.size.height) for region in self._changed(y)]
+        if changed:
+            self.refresh(*changed)
+        else:
+            self._painted = True
+
+    def _changed(self, y: int) -> list[Region]:
+        """The part of a line that looks different; at most one region."""
+        span = difference(self._drawn.get(y), self._strip(y))
+        return [] if span is None else [Region(span[0], y, span[1] - span[0], 1)]
 
     def render_line(self, y: int) -> Strip:
         """The finished line at a place of the screen; the column titles are line zero."""
         strip = self._drawn[y] = self._strip(y)
+        self._painted = True
         if self.scroll_offset.y + y - 1 == self.window.cursor and y > 0:
             self._target = self.window.current_id
         elif y == 1 and not self._cursor_in_view():
@@ -284,43 +282,19 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         return strip
 
     def _strip(self, y: int) -> Strip:
-        look = theme.look(self.app.theme)
+        painter = Painter(theme.look(self.app.theme), self._fitted, self._width)
         index = self.scroll_offset.y + y - 1
         if y == 0:
-            return self._titles(look)
+            return painter.titles()
         if index < len(self.window) and self._scene is not None:
-            return self._row(index, self._scene, look)
-        blank = Strip.blank(self._width, look.ground)
-        return self._empty_line(look) if y == 1 and not len(self.window) else blank
+            ghost, here = self.window.is_ghost(index), index == self.window.cursor
+            return painter.row(self.window.rows[index], self._scene, self._sign(ghost, here), self.has_focus)
+        return painter.note(self.empty) if y == 1 and not len(self.window) else painter.note(BLANK)
 
-    def _titles(self, look: theme.Look) -> Strip:
-        style = look.style(Tone.MUTED, look.band)
-        texts = [fitted.column.fitted(fitted.column.title, fitted.width) for fitted in self._fitted]
-        return self._filled([Segment(" " * _MARGIN + (" " * GAP).join(texts), style)], look.band)
-
-    def _row(self, index: int, scene: Scene, look: theme.Look) -> Strip:
-        here, ghost = index == self.window.cursor, self.window.is_ghost(index)
-        ground = self._ground(here, look)
-        sign = "~" if ghost else ">" if here else " "
-        segments = [Segment(f"{sign} ", look.style(Tone.ACCENT, ground))]
-        for place, fitted in enumerate(self._fitted):
-            cell = fitted.column.cell(self.window.rows[index], scene)
-            tone = Tone.MUTED if ghost else cell.tone
-            style = ground if tone is Tone.PLAIN else look.style(tone, ground)
-            gap = " " * GAP if place else ""
-            segments.append(Segment(gap + fitted.column.fitted(cell.text, fitted.width), style))
-        return self._filled(segments, ground)
-
-    def _ground(self, here: bool, look: theme.Look) -> Style:
-        if not here:
-            return look.ground
-        return look.cursor if self.has_focus else look.faded_cursor
-
-    def _empty_line(self, look: theme.Look) -> Strip:
-        return self._filled([Segment(f"  {self.empty}", look.style(Tone.MUTED, look.ground))], look.ground)
-
-    def _filled(self, segments: list[Segment], ground: Style) -> Strip:
-        return Strip(segments).adjust_cell_length(self._width, ground).simplify()
+    def _sign(self, ghost: bool, here: bool) -> Sign:
+        if ghost:
+            return Sign.GHOST
+        return Sign.CURSOR if here else Sign.NONE
 
     # Scrolling
 

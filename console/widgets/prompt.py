@@ -74,6 +74,10 @@ class Prompt(Horizontal):
         """Hide the line."""
         self.remove_class("-open")
 
+    def type_ahead(self, character: str) -> None:
+        """Take a character that was typed before the line had the focus."""
+        self.query_one(Input).insert_text_at_cursor(character)
+
     @property
     def is_open(self) -> bool:
         """Whether the operator is typing here."""

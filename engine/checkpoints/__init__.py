@@ -1,5 +1,8 @@
 """Durable threads: fenced claims, atomic commits, an event log, deletion that late writers cannot undo."""
 
+from typing import TYPE_CHECKING, Any
+
+from engine.checkpoints.attempts import Attempt, judge_attempt
 from engine.checkpoints.cascade import CascadeResult, delete_thread_cascade
 from engine.checkpoints.checkpointer import Checkpointer
 from engine.checkpoints.child_retention import ChildRetention, retain_children
@@ -34,9 +37,13 @@ from engine.checkpoints.tombs import tombstones
 from engine.checkpoints.watch import watch
 from engine.checkpoints.watch_all import watch_all
 
+if TYPE_CHECKING:
+    from engine.checkpoints.metered import MeteredCheckpointer
+
 __all__ = [
     "ANY",
     "MAX_LIMIT",
+    "Attempt",
     "BusyHolder",
     "CascadeResult",
     "Checkpoint",
@@ -53,6 +60,7 @@ __all__ = [
     "Fence",
     "Held",
     "HolderKind",
+    "MeteredCheckpointer",
     "Origin",
     "PendingWrite",
     "QueueEntry",
@@ -72,9 +80,19 @@ __all__ = [
     "Tombstone",
     "delete_thread_cascade",
     "find_threads",
+    "judge_attempt",
     "retain_children",
     "set_metadata",
     "tombstones",
     "watch",
     "watch_all",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    # Who meters nothing does not load the metrics library.
+    if name == "MeteredCheckpointer":
+        from engine.checkpoints.metered import MeteredCheckpointer
+
+        return MeteredCheckpointer
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -13,8 +13,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from engine.checkpoints.mark import mark_over
-from engine.checkpoints.model import CheckpointStatus, ClaimRequest, Commit, Fence
-from engine.errors import EngineError, TenantMismatch, ThreadBusy, ValidationError
+from engine.checkpoints.model import (
+    BusyHolder,
+    CheckpointStatus,
+    ClaimRequest,
+    Commit,
+    Fence,
+    HolderKind,
+    Origin,
+)
+from engine.errors import EngineError, StoreFailure, TenantMismatch, ThreadBusy, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +34,7 @@ DEFAULT_TTL: Final = timedelta(seconds=30)
 RENEWALS: Final = 3
 """Renewals within one lease."""
 MAX_DEPTH: Final = 10_000
-"""Claims held at once: a tree this deep is refused before it exhausts the store."""
+"""Claims held at once: a tree deeper than this is refused, and deleted from further down first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +68,11 @@ def _claim(checkpointer: Checkpointer, thread_id: str, request: ClaimRequest) ->
     """The claim; a refusal is explained by the owner first, so that busy never tells a stranger anything."""
     try:
         return checkpointer.claim(thread_id, request)
-    except ThreadBusy:
-        _check_owner(checkpointer, thread_id, request.tenant)
+    except ThreadBusy as busy:
+        try:
+            _check_owner(checkpointer, thread_id, request.tenant)
+        except StoreFailure as unread:
+            raise ThreadBusy(thread_id, busy.latest, BusyHolder(HolderKind.UNNAMED)) from unread
         raise
 
 
@@ -81,58 +92,72 @@ class Walk:
         self._fence = fence
         self._request = ClaimRequest(run_id, ttl, tenant)
         self._path: list[RunClaim] = []
+        self._above = {fence.thread_id}
+        self._marked = False
         self._renewed = time.monotonic()
         self.deleted: list[str] = []
 
     def delete_root(self, claim: RunClaim) -> list[str]:
-        """Delete the thread of the fence itself, last of all; its claim is given back on failure."""
-        with self._holding(claim):
+        """Delete the thread of the fence itself, last of all; its claim is given back on failure.
+
+        Its mark is committed before its first descendant goes; a thread without any needs none.
+        """
+        with self._letting_go():
+            self._path.append(claim)
             _check_owner(self._checkpointer, claim.thread_id, self._request.tenant)
-            if self._checkpointer.children(claim.thread_id, limit=1):
-                self._mark(claim)
             self._descend()
         return self.deleted
 
     def delete_child(self, thread_id: str) -> list[str]:
-        """Delete a child of the fence's thread with its descendants."""
-        claim = self._checkpointer.claim(thread_id, self._request)
-        with self._holding(claim):
-            _check_owner(self._checkpointer, thread_id, self._request.tenant)
+        """Delete a child of the fence's thread with its descendants; no mark, as the fence's thread stays."""
+        self._marked = True
+        with self._letting_go():
+            self._enter(thread_id, self._fence.thread_id)
             self._descend()
         return self.deleted
-
-    @contextmanager
-    def _holding(self, claim: RunClaim) -> Iterator[None]:
-        self._path = [claim]
-        try:
-            yield
-        except BaseException:
-            self._let_go()
-            raise
 
     def _descend(self) -> None:
         while self._path:
             self._renew()
-            below = self._checkpointer.children(self._path[-1].thread_id, limit=1)
-            if below:
-                self._enter(below[0])
-            else:
-                self._delete(self._path[-1])
+            top = self._path[-1]
+            below = self._checkpointer.children(top.thread_id, limit=1)
+            if not below:
+                self._delete(top)
+                continue
+            if not self._marked:
+                self._mark(top)
+            self._enter(below[0], top.thread_id)
 
-    def _enter(self, thread_id: str) -> None:
-        if any(held.thread_id == thread_id for held in self._path) or len(self._path) >= MAX_DEPTH:
+    def _enter(self, thread_id: str, parent: str) -> None:
+        """Claim a child and step down to it, unless it left its parent before it was claimed."""
+        if thread_id in self._above:
             problem = f"thread {thread_id!r} is its own ancestor; commit a checkpoint with another origin"
             raise ValidationError("origin", (problem,))
-        self._path.append(self._checkpointer.claim(thread_id, self._request))
-        _check_owner(self._checkpointer, thread_id, self._request.tenant)
+        if len(self._path) >= MAX_DEPTH:
+            problem = f"the tree is more than {MAX_DEPTH} threads deep; delete {thread_id!r} first"
+            raise ValidationError("depth", (problem,))
+        claim = _claim(self._checkpointer, thread_id, self._request)
+        self._path.append(claim)
+        self._above.add(thread_id)
+        stored = self._checkpointer.latest(thread_id)
+        if stored is None or stored.checkpoint.origin != Origin(parent):
+            self._leave(claim)
+            self._checkpointer.release(thread_id, claim.token)
+        elif stored.checkpoint.tenant != self._request.tenant:
+            raise TenantMismatch(thread_id, self._request.tenant)
 
     def _delete(self, claim: RunClaim) -> None:
         fence = None if claim.thread_id == self._fence.thread_id else self._fence
         self._checkpointer.delete_thread(claim.thread_id, claim.token, fence)
-        self._path.pop()
+        self._leave(claim)
         self.deleted.append(claim.thread_id)
 
+    def _leave(self, claim: RunClaim) -> None:
+        self._path.pop()
+        self._above.discard(claim.thread_id)
+
     def _mark(self, claim: RunClaim) -> None:
+        self._marked = True
         stored = self._checkpointer.latest(claim.thread_id)
         if stored is None or stored.checkpoint.status is CheckpointStatus.DELETING:
             return
@@ -154,8 +179,14 @@ class Walk:
             self._checkpointer.renew(held.thread_id, held.token, self._request.ttl)
         self._renewed = time.monotonic()
 
-    def _let_go(self) -> None:
-        for held in reversed(self._path):
-            # The error under way is the one to learn of; a claim not given back ends with its lease.
-            with suppress(EngineError):
-                self._checkpointer.release(held.thread_id, held.token)
+    @contextmanager
+    def _letting_go(self) -> Iterator[None]:
+        """Give every claim of the path back where the walk ends early."""
+        try:
+            yield
+        except BaseException:
+            for held in reversed(self._path):
+                # The error under way is the one to learn of; a claim not given back ends with its lease.
+                with suppress(EngineError):
+                    self._checkpointer.release(held.thread_id, held.token)
+            raise

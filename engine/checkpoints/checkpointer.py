@@ -90,10 +90,10 @@ class Checkpointer:
         check_id("thread_id", thread_id)
         drafts = Drafts.of(commit)
         if is_plain(commit):
-            first = self._plain(thread_id, commit, drafts)
+            first = self._plain(thread_id, drafts)
             if first is not None:
-                return drafts.records(commit, thread_id, first)
-        return self._fenced("commit", commits.commit_drafts, thread_id, commit, drafts)
+                return drafts.records(thread_id, first)
+        return self._fenced("commit", commits.commit_drafts, thread_id, drafts)
 
     def latest(self, thread_id: str) -> StoredCheckpoint | None:
         """The newest checkpoint with the writes pending on it, from one snapshot; None without one."""
@@ -196,9 +196,9 @@ class Checkpointer:
         """At most `limit` direct children, earliest adopted first, behind the child `after`."""
         return self._tx.lean("children", children.children, parent, after, limit)
 
-    def child_states(self, parent: str, *, after: str | None = None, limit: int = 100) -> list[ChildState]:
-        """At most `limit` children with status and age, earliest adopted first, behind the child `after`."""
-        return self._tx.single("child_states", child_states, parent, after, limit)
+    def child_states(self, parent: str, *, after: int = 0, limit: int = 100) -> list[ChildState]:
+        """At most `limit` children with status and age, earliest adopted first, behind the place `after`."""
+        return self._tx.lean("child_states", child_states, parent, after, limit)
 
     def threads(self, query: ThreadQuery) -> ThreadPage:
         """One owner's root threads, newest first, each judged by the store's clock at one moment."""
@@ -223,15 +223,15 @@ class Checkpointer:
         """The whole store's tombstones, longest deleted first; see `tombs.tombstones`."""
         return self._tx.lean("tombstones", list_tombstones, after, limit)
 
-    def _plain(self, thread_id: str, commit: Commit, drafts: Drafts) -> int | None:
+    def _plain(self, thread_id: str, drafts: Drafts) -> int | None:
         backend = self._tx.backend
         if not backend.capabilities.one_statement_commit:
             return self._tx.write_shared(
-                "commit", lambda connection: plain_steps(connection, thread_id, commit, drafts)
+                "commit", lambda connection: plain_steps(connection, thread_id, drafts)
             )
 
         def verb(connection: Connection) -> int | None:
-            return plain_commit(connection, thread_id, commit, drafts, backend.now())
+            return plain_commit(connection, thread_id, drafts, backend.now())
 
         try:
             return self._tx.single_write("commit", verb)

@@ -39,12 +39,17 @@ class ChildRetention:
             raise ValidationError("retention", tuple(problems))
 
 
+KEEP_CHILDREN: Final = ChildRetention()
+
+
 def retain_children(checkpointer: Checkpointer, parent: str, token: int, policy: ChildRetention) -> list[str]:
     """Delete the settled children the policy lets go, with their descendants; what was deleted, in order.
 
     Run it under the parent's claim, after its commit. StaleClaim of the parent stops the pass; a busy child is
     skipped, any other failure of a child is logged and the pass goes on.
     """
+    if policy == KEEP_CHILDREN:
+        return []
     stored = checkpointer.latest(parent)
     tenant = None if stored is None else stored.checkpoint.tenant
     deleted: list[str] = []
@@ -73,10 +78,10 @@ def retain_children(checkpointer: Checkpointer, parent: str, token: int, policy:
 def _settled(checkpointer: Checkpointer, parent: str) -> list[ChildState]:
     """Every settled child, earliest adopted first."""
     found: list[ChildState] = []
-    after: str | None = None
+    after = 0
     while page := checkpointer.child_states(parent, after=after, limit=PAGE):
         found.extend(child for child in page if child.status in SETTLED)
-        after = page[-1].thread_id
+        after = page[-1].place
     return found
 
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, bindparam, func, select
+from sqlalchemy import BigInteger, bindparam, select
 
 from engine.checkpoints.model import CheckpointStatus
-from engine.checkpoints.tables import CHILD, child_place, thread
+from engine.checkpoints.tables import CHILD, thread
 from engine.clock import from_span
 from engine.database.columns import check_id
 from engine.database.constructs import page_now
@@ -22,15 +22,15 @@ if TYPE_CHECKING:
 
 MAX_STATES = 1000  # of one page
 
-_PLACE = (
-    select(child_place.c.position)
-    .where(child_place.c.parent_id == bindparam("parent"), child_place.c.child_id == bindparam("after"))
-    .scalar_subquery()
-)
 _PAGE = Statement(
-    select(thread.c.thread_id, thread.c.latest_status, (page_now() - thread.c.updated_at).label("age"))
+    select(
+        thread.c.thread_id,
+        thread.c.latest_status,
+        (page_now() - thread.c.updated_at).label("age"),
+        thread.c.child_position,
+    )
     .where(thread.c.parent_id == bindparam("parent"), CHILD)
-    .where(thread.c.child_position > func.coalesce(_PLACE, 0))
+    .where(thread.c.child_position > bindparam("after"))
     .order_by(thread.c.child_position)
     .limit(bindparam("most", type_=BigInteger))
 )
@@ -38,17 +38,24 @@ _PAGE = Statement(
 
 @dataclass(frozen=True, slots=True)
 class ChildState:
-    """A child, its latest checkpoint's status, and how long ago that was committed by the store's clock."""
+    """A child, its latest checkpoint's status, how long ago that was committed, and its place.
+
+    `age` is by the store's clock. The place is where a listing goes on, whatever becomes of the child meanwhile.
+    """
 
     thread_id: str
     status: CheckpointStatus
     age: timedelta
+    place: int
 
 
-def child_states(connection: Connection, parent: str, after: str | None, limit: int) -> list[ChildState]:
-    """At most `limit` children, earliest adopted first, behind the child `after`."""
+def child_states(connection: Connection, parent: str, after: int, limit: int) -> list[ChildState]:
+    """At most `limit` children, earliest adopted first, behind the place `after`; 0 begins."""
     most = check_limit(limit, MAX_STATES)
-    rows = _PAGE.all(connection, parent=check_id("parent", parent), after=after or "", most=most)
-    return [
-        ChildState(row.thread_id, CheckpointStatus(row.latest_status), from_span(row.age)) for row in rows
-    ]
+    rows = _PAGE.all(connection, parent=check_id("parent", parent), after=after, most=most)
+    return [_state(row) for row in rows]
+
+
+def _state(row: Any) -> ChildState:
+    status = CheckpointStatus(row.latest_status)
+    return ChildState(row.thread_id, status, from_span(row.age), row.child_position)

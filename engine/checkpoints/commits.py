@@ -72,13 +72,12 @@ _LAND = Statement(
 def commit(connection: Connection, thread_id: str, commit: Commit) -> list[EventRecord]:
     """Write all of `commit`, or nothing and raise the first check's error; answer the numbered events."""
     check_id("thread_id", thread_id)
-    return commit_drafts(connection, thread_id, commit, Drafts.of(commit))
+    return commit_drafts(connection, thread_id, Drafts.of(commit))
 
 
-def commit_drafts(
-    connection: Connection, thread_id: str, commit: Commit, drafts: Drafts
-) -> list[EventRecord]:
-    """`commit` with its rows already serialised."""
+def commit_drafts(connection: Connection, thread_id: str, drafts: Drafts) -> list[EventRecord]:
+    """`commit` already serialised."""
+    commit = drafts.commit
     row: Any = LOCK.one(connection, id=thread_id)
     _check(connection, thread_id, row, commit)
     now: int = _NOW.all(connection)[0].at
@@ -93,7 +92,7 @@ def commit_drafts(
     record_effects(connection, thread_id, drafts.effects, row.claim_holder, commit.token, now)
     state.merge(commit.metadata or {})
     state.land()
-    return drafts.records(commit, thread_id, numbers.next)
+    return drafts.records(thread_id, numbers.next)
 
 
 def _check(connection: Connection, thread_id: str, row: Any, commit: Commit) -> None:
@@ -160,26 +159,16 @@ class _State:
     def add_writes(self, drafts: Drafts) -> None:
         """Append to the latest checkpoint's pending writes, in order."""
         first, place = self.new["next_write"], self.new["latest_place"]
-        _ADD_WRITE.many(
-            self._connection,
-            (
-                {"thread_id": self._id, "place": place, "n": n, **write}
-                for n, write in enumerate(drafts.writes, first)
-            ),
-        )
-        self.new["next_write"] = first + len(drafts.writes)
+        _ADD_WRITE.many(self._connection, drafts.write_rows(self._id, place, first))
+        self.new["next_write"] = first + len(drafts.bodies)
 
     def add_events(self, drafts: Drafts, numbers: Numbers) -> None:
         """Number the events without a gap; the first ones of an incarnation fix its numbers."""
-        if not drafts.events:
+        if not drafts.payloads:
             return
-        common = {"thread_id": self._id, "committed_at": self._now, "token": self._commit.token}
-        _ADD_EVENT.many(
-            self._connection,
-            ({**common, "seq": seq, **row} for seq, row in enumerate(drafts.events, numbers.next)),
-        )
+        _ADD_EVENT.many(self._connection, drafts.event_rows(self._id, numbers.next, self._now))
         self.new.update(first_seq=numbers.first, floor_seq=numbers.floor)
-        self.new["next_seq"] = numbers.next + len(drafts.events)
+        self.new["next_seq"] = numbers.next + len(drafts.payloads)
         hint(self._connection, self._id)
 
     def merge(self, changes: Mapping[str, str | None]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.checkpoints.model import EventRecord
 from engine.checkpoints.tables import tenant_key
@@ -12,60 +12,85 @@ from engine.clock import to_ns
 from engine.database.columns import dump
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from datetime import datetime
 
     from engine.checkpoints.model import Checkpoint, Commit
 
+# Half of what json.loads costs for a small text, which here is one that `dump` has just made.
+_decoded: Final = json.JSONDecoder().raw_decode
+
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """Column values of a commit's rows, still without place, numbers and time."""
+    """A commit and what of it had to be made text or number; its rows are still without place, number and time."""
 
+    commit: Commit
     checkpoint: dict[str, Any] | None
-    writes: list[dict[str, Any]]
-    events: list[dict[str, Any]]
+    bodies: list[str]
+    payloads: list[str]
+    timestamps: list[int | None]
     effects: list[tuple[str, str]]
 
     @classmethod
     def of(cls, commit: Commit) -> Drafts:
         """Serialise; ValidationError for a body that is not plain JSON."""
         return cls(
+            commit,
             None if commit.checkpoint is None else _checkpoint(commit.checkpoint),
-            [
-                {"task_id": write.task_id, "node_id": write.node_id, "body": dump("write.body", write.body)}
-                for write in commit.writes
-            ],
-            [
-                {
-                    "kind": draft.kind,
-                    "run_id": draft.run_id,
-                    "checkpoint_id": draft.checkpoint_id,
-                    "task_id": draft.task_id,
-                    "node_id": draft.node_id,
-                    "timestamp": _ns(draft.timestamp),
-                    "payload": dump("event.payload", draft.payload),
-                }
-                for draft in commit.events
-            ],
+            [dump("write.body", write.body) for write in commit.writes],
+            [dump("event.payload", draft.payload) for draft in commit.events],
+            [_ns(draft.timestamp) for draft in commit.events],
             [(effect.key, dump("effect.value", effect.value)) for effect in commit.effects],
         )
 
-    def records(self, commit: Commit, thread_id: str, first: int) -> list[EventRecord]:
+    def write_rows(self, thread_id: str, place: int, first: int) -> Iterator[dict[str, Any]]:
+        """Rows of `pending_write`, numbered from `first`."""
+        for n, (write, body) in enumerate(zip(self.commit.writes, self.bodies, strict=True), first):
+            yield {
+                "thread_id": thread_id,
+                "place": place,
+                "n": n,
+                "task_id": write.task_id,
+                "node_id": write.node_id,
+                "body": body,
+            }
+
+    def event_rows(self, thread_id: str, first: int, at: int) -> Iterator[dict[str, Any]]:
+        """Rows of `event`, numbered from `first` and committed at `at` (nanoseconds)."""
+        token, parts = self.commit.token, zip(self.commit.events, self.timestamps, self.payloads, strict=True)
+        for seq, (draft, timestamp, payload) in enumerate(parts, first):
+            yield {
+                "thread_id": thread_id,
+                "seq": seq,
+                "kind": draft.kind,
+                "run_id": draft.run_id,
+                "checkpoint_id": draft.checkpoint_id,
+                "task_id": draft.task_id,
+                "node_id": draft.node_id,
+                "timestamp": timestamp,
+                "committed_at": at,
+                "token": token,
+                "payload": payload,
+            }
+
+    def records(self, thread_id: str, first: int) -> list[EventRecord]:
         """What events_after will answer for the events from `first` on: decoded anew, nothing is shared."""
+        token = self.commit.token
         return [
             EventRecord(
                 thread_id,
                 seq,
                 draft.kind,
-                json.loads(row["payload"]),
+                _decoded(payload)[0],
                 draft.run_id,
                 draft.checkpoint_id,
                 draft.task_id,
                 draft.node_id,
                 draft.timestamp,
-                commit.token,
+                token,
             )
-            for seq, (draft, row) in enumerate(zip(commit.events, self.events, strict=True), first)
+            for seq, (draft, payload) in enumerate(zip(self.commit.events, self.payloads, strict=True), first)
         ]
 
 

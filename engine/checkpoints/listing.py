@@ -169,8 +169,10 @@ def _judged(c: Any, status: ThreadStatus) -> ColumnElement[bool]:
     return and_(stored, live(c) if status is ThreadStatus.RUNNING else over(c))
 
 
-def newest(source: Source, shown: Sequence[ColumnElement[Any]]) -> Select[Any]:
-    """At most :most of the source's rows behind the position (:updated, :id), newest first.
+def newest(
+    source: Source, shown: Sequence[ColumnElement[Any]], most: ColumnElement[int] | int = MOST
+) -> Select[Any]:
+    """At most `most` of the source's rows behind the position (:updated, :id), newest first.
 
     The lead stands in the order and in the row values, never as an equality: else a planner may walk an index
     without it, in the same order, past any number of other owners' rows.
@@ -182,7 +184,7 @@ def newest(source: Source, shown: Sequence[ColumnElement[Any]]) -> Select[Any]:
     elif lead:
         asked.append(tuple_(*lead) >= tuple_(*values))
     order = [each.desc() for each in (*lead, updated, thread_id)]
-    return select(*shown).where(*source.conditions, *asked).order_by(*order).limit(MOST)
+    return select(*shown).where(*source.conditions, *asked).order_by(*order).limit(most)
 
 
 def oldest(source: Source, shown: Sequence[ColumnElement[Any]]) -> Select[Any]:
@@ -203,12 +205,15 @@ def _key(source: Source) -> tuple[list[Any], list[Any], tuple[Any, Any]]:
 
 def driven_size(found: Sequence[Source]) -> ColumnElement[Any]:
     """How many rows the sources' bounded set holds, one past its bound at most; 0 where there is none."""
-    for source in found:
-        if source.driven is not None:
-            return select(func.count()).select_from(source.driven).scalar_subquery().label("driven")
-    return literal(0).label("driven")
+    bounded = [source.driven for source in found if source.driven is not None]
+    return size_of(bounded[0]) if bounded else literal(0)
 
 
-def header(size: ColumnElement[Any], rows: Any) -> Select[Any]:
-    """The clock and a bounded set's size, joined to the rows of a page, which may be none."""
-    return select(CLOCK.c.now, size, rows).select_from(CLOCK.outerjoin(rows, true()))
+def size_of(bounded: Any) -> ColumnElement[Any]:
+    """How many rows a bounded set holds."""
+    return select(func.count()).select_from(bounded).scalar_subquery()
+
+
+def header(rows: Any, *facts: ColumnElement[Any]) -> Select[Any]:
+    """The clock and further facts, joined to the rows of a page: an empty page has its header as well."""
+    return select(CLOCK.c.now, *facts, rows).select_from(CLOCK.outerjoin(rows, true()))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import functools
 import inspect
 import logging
+import threading
 import time
 import weakref
 from dataclasses import dataclass
@@ -107,18 +108,34 @@ class Metrics:
 
 
 _REGISTERED: weakref.WeakKeyDictionary[CollectorRegistry, Metrics] = weakref.WeakKeyDictionary()
+_REGISTERING: Final = threading.Lock()
+
+
+def metrics_of(registry: CollectorRegistry) -> Metrics | None:
+    """The registry's metrics, registered once; None, with a warning, where it takes none."""
+    with _REGISTERING:
+        known = _REGISTERED.get(registry)
+        if known is not None:
+            return known
+        try:
+            return _REGISTERED.setdefault(registry, Metrics.of(registry))
+        except Exception:
+            log.warning("the registry takes no metrics: nothing will be counted", exc_info=True)
+            return None
 
 
 class MeteredCheckpointer(Checkpointer):
     """The same interface over `inner`, reporting to `registry` (the process's own by default)."""
 
     def __init__(self, inner: Checkpointer, registry: CollectorRegistry | None = None) -> None:
-        chosen = REGISTRY if registry is None else registry
         self.inner = inner
-        self.metrics = _REGISTERED.get(chosen) or _REGISTERED.setdefault(chosen, Metrics.of(chosen))
+        self.metrics = metrics_of(REGISTRY if registry is None else registry)
 
     def __getattr__(self, name: str) -> Any:
-        # What a wrapped verb needs of its store is the inner one's.
+        # What a wrapped verb needs of its store is the inner one's; without this test a copy being made would
+        # ask itself for `inner` for ever.
+        if name == "inner":
+            raise AttributeError(name)
         return getattr(self.inner, name)
 
 
@@ -152,7 +169,11 @@ def _forwarded(name: str) -> Callable[..., Any]:
     return call
 
 
-def _report(metrics: Metrics, name: str, seconds: float, result: Any, error: BaseException | None) -> None:
+def _report(
+    metrics: Metrics | None, name: str, seconds: float, result: Any, error: BaseException | None
+) -> None:
+    if metrics is None:
+        return
     try:
         metrics.note(name, seconds, result, error)
     except Exception:

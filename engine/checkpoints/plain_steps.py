@@ -7,7 +7,7 @@ form then decides and names the reason (ruling 2).
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import bindparam, delete, exists, insert, literal_column, null, or_, update
 from sqlalchemy.types import Text
@@ -19,14 +19,14 @@ from engine.database.hints import hint
 from engine.database.statement import Statement
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import BindParameter, ColumnClause, Connection
 
     from engine.checkpoints.drafts import Drafts
-    from engine.checkpoints.model import Commit
 
-_ID = bindparam("id")
-_DELETING = literal_column(f"'{CheckpointStatus.DELETING.value}'")
-_N_WRITES, _N_EVENTS = bindparam("n_writes"), bindparam("n_events")
+_ID: Final[BindParameter[str]] = bindparam("id")
+_DELETING: Final[ColumnClause[str]] = literal_column(f"'{CheckpointStatus.DELETING.value}'")
+_N_WRITES: Final[BindParameter[int]] = bindparam("n_writes")
+_N_EVENTS: Final[BindParameter[int]] = bindparam("n_events")
 _NUMBERED = (
     thread.c.thread_id == _ID,
     thread.c.claim_token == bindparam("held"),
@@ -79,25 +79,29 @@ _ADD_WRITE = Statement(insert(pending_write))
 _ADD_EVENT = Statement(insert(event))
 
 
-def plain_steps(connection: Connection, thread_id: str, commit: Commit, drafts: Drafts) -> int | None:
+def plain_steps(connection: Connection, thread_id: str, drafts: Drafts) -> int | None:
     """Run them in the caller's transaction; the first event's number, or None for "not done"."""
-    head = _guard(connection, thread_id, commit, drafts)
+    head = _guard(connection, thread_id, drafts)
     if head is None:
         return None
-    first = int(head.next_seq) - len(drafts.events)
+    first = int(head.next_seq) - len(drafts.payloads)
     if drafts.checkpoint is not None:
         _replace_latest(connection, thread_id, drafts.checkpoint, head, first)
-    _add_writes(connection, thread_id, drafts, head)
-    _add_events(connection, thread_id, commit.token, drafts, head.at, first)
+    writes = drafts.write_rows(thread_id, head.latest_place, head.next_write - len(drafts.bodies))
+    _ADD_WRITE.many(connection, writes)
+    if drafts.payloads:
+        _ADD_EVENT.many(connection, drafts.event_rows(thread_id, first, head.at))
+        hint(connection, thread_id)
     return first
 
 
-def _guard(connection: Connection, thread_id: str, commit: Commit, drafts: Drafts) -> Any:
-    counts = {"n_writes": len(drafts.writes), "n_events": len(drafts.events)}
+def _guard(connection: Connection, thread_id: str, drafts: Drafts) -> Any:
+    held, writes = drafts.commit.token, drafts.commit.writes
+    counts = {"n_writes": len(writes), "n_events": len(drafts.payloads)}
     if drafts.checkpoint is None:
-        latest = commit.writes[0].checkpoint_id if commit.writes else None
-        return _APPEND.one(connection, id=thread_id, held=commit.token, latest=latest, **counts)
-    return _ADVANCE.one(connection, id=thread_id, held=commit.token, **counts, **drafts.checkpoint)
+        latest = writes[0].checkpoint_id if writes else None
+        return _APPEND.one(connection, id=thread_id, held=held, latest=latest, **counts)
+    return _ADVANCE.one(connection, id=thread_id, held=held, **counts, **drafts.checkpoint)
 
 
 def _replace_latest(
@@ -108,21 +112,3 @@ def _replace_latest(
         connection, thread_id=thread_id, place=place, committed_at=head.at, first_seq=first, **draft
     )
     _DROP_WRITES.count(connection, id=thread_id, before=place)
-
-
-def _add_writes(connection: Connection, thread_id: str, drafts: Drafts, head: Any) -> None:
-    place, first = head.latest_place, head.next_write - len(drafts.writes)
-    rows = ({"thread_id": thread_id, "place": place, "n": n, **w} for n, w in enumerate(drafts.writes, first))
-    _ADD_WRITE.many(connection, rows)
-
-
-def _add_events(
-    connection: Connection, thread_id: str, token: int, drafts: Drafts, at: int, first: int
-) -> None:
-    if not drafts.events:
-        return
-    common = {"thread_id": thread_id, "committed_at": at, "token": token}
-    _ADD_EVENT.many(
-        connection, ({**common, "seq": seq, **row} for seq, row in enumerate(drafts.events, first))
-    )
-    hint(connection, thread_id)

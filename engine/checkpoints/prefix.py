@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BigInteger, bindparam, func, literal_column, select, true
+from sqlalchemy import BigInteger, bindparam, literal_column, select, true
 
-from engine.checkpoints.listing import MAX_DRIVEN
+from engine.checkpoints.listing import MAX_DRIVEN, NEEDED, size_of
 from engine.checkpoints.registry_model import MAX_LIMIT
 from engine.checkpoints.tables import tenant_key, thread
 from engine.database.columns import Identifier, check_id, check_optional_id
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _START = bindparam("start", type_=Identifier)
 _END = bindparam("end", type_=Identifier)
-_STRETCH: Final[ColumnElement[int]] = literal_column(str(MAX_DRIVEN + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,25 +68,25 @@ def after_prefix(prefix: str) -> str | None:
     return kept[:-1] + chr(0xE000 if last == 0xD800 else last)
 
 
-def stretch(ids: IdRange) -> Any:
+def stretch(ids: IdRange, bound: int = MAX_DRIVEN) -> Any:
     """The first rows of the range, one past the bound at most: what a page picks from, in the key's order.
 
     The limit keeps a planner from gathering one owner's threads instead, which no bound holds.
     """
-    rows = select(thread).where(*ids.conditions).order_by(thread.c.thread_id)
-    return rows.limit(_STRETCH).subquery("stretch")
+    rows = select(*NEEDED).where(*ids.conditions).order_by(thread.c.thread_id)
+    return rows.limit(literal_column(str(bound + 1))).subquery("stretch")
 
 
-def stretch_size(ids: IdRange) -> ColumnElement[int]:
+def stretch_size(ids: IdRange, bound: int = MAX_DRIVEN) -> ColumnElement[int]:
     """How many ids the stretch holds."""
     found = select(thread.c.thread_id).where(*ids.conditions).order_by(thread.c.thread_id)
-    return select(func.count()).select_from(found.limit(_STRETCH).subquery("counted")).scalar_subquery()
+    return size_of(found.limit(literal_column(str(bound + 1))).subquery("counted"))
 
 
-def check_stretch(prefix: str, found: int, limit: int, looked: int) -> None:
+def check_stretch(prefix: str, found: int, limit: int, looked: int, bound: int = MAX_DRIVEN) -> None:
     """ValidationError when the bound was reached before the page was full: there may be more behind it."""
-    if found <= limit and looked > MAX_DRIVEN:
-        problem = f"{found} of the next {MAX_DRIVEN} ids with {prefix!r} match; use a longer prefix"
+    if found <= limit and looked > bound:
+        problem = f"{found} of the next {bound} ids with {prefix!r} match; use a longer prefix"
         raise ValidationError("prefix", (problem,))
 
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import BindParameter, and_, bindparam, case, delete, func, or_, select
+from sqlalchemy import BindParameter, and_, bindparam, delete, func, or_, select
 
 from engine.checkpoints.claims import LOCK
 from engine.checkpoints.events import COMPACT_STEP, raise_floor
@@ -77,19 +77,13 @@ _REMOVE = Statement(
     .where(~and_(_OLD, checkpoint.c.place >= bindparam("oldest")))
     .where(checkpoint.c.place.not_in(_EVIDENCE))
 )
-_WINDOW = (
-    select(event.c.seq, event.c.committed_at)
-    .where(event.c.thread_id == _ID, event.c.seq >= bindparam("floor"))
-    .order_by(event.c.seq)
-    .limit(bindparam("step"))
-    .subquery("window")
-)
 # The age rule looks one step ahead: where that step is all too old, the next one looks on from there.
 _YOUNG_EVENT = Statement(
-    select(
-        func.min(case((_WINDOW.c.committed_at >= bindparam("cutoff"), _WINDOW.c.seq))).label("first"),
-        func.max(_WINDOW.c.seq).label("last"),
-    ).select_from(_WINDOW)
+    select(event.c.seq)
+    .where(event.c.thread_id == _ID, event.c.committed_at >= bindparam("cutoff"))
+    .where(event.c.seq >= bindparam("floor"), event.c.seq < bindparam("beyond"))
+    .order_by(event.c.seq)
+    .limit(1)
 )
 
 
@@ -114,7 +108,7 @@ def prune_step(
     row = LOCK.one(connection, id=check_id("thread_id", thread_id))
     if row is None or (row.latest_id is None and row.first_seq is None):
         return Pruned(done=True)
-    cutoff = NEVER if policy.max_age is None else _now(connection) - span_ns(policy.max_age)
+    cutoff = NEVER if policy.max_age is None else max(NEVER, _now(connection) - span_ns(policy.max_age))
     latest = row.latest_place or 0
     kept = _kept(connection, thread_id, policy, latest, cutoff)
     gone, arrived = 0, True
@@ -144,7 +138,7 @@ def _kept(
     """K's oldest place and size, and the history's size; None where nothing of the history can go."""
     if not latest or (policy.max_age is None and policy.max_checkpoints is None):
         return None
-    most = EVERYTHING if policy.max_checkpoints is None else policy.max_checkpoints
+    most = EVERYTHING if policy.max_checkpoints is None else min(policy.max_checkpoints, EVERYTHING)
     return _KEPT.one(connection, id=thread_id, latest=latest, cutoff=cutoff, most=most)
 
 
@@ -159,16 +153,12 @@ def _floor(
     if policy.max_events is not None:
         floors.append(row.next_seq - policy.max_events)
     if policy.max_age is not None:
-        floors.append(_by_age(connection, thread_id, max(floors), cutoff, row.next_seq))
+        floors.append(_by_age(connection, thread_id, row.floor_seq, cutoff, row.next_seq))
     return int(min(max(floors), row.next_seq))
 
 
 def _by_age(connection: Connection, thread_id: str, floor: int, cutoff: int, following: int) -> int:
-    step = COMPACT_STEP + 1
-    found = _YOUNG_EVENT.one(connection, id=thread_id, floor=floor, cutoff=cutoff, step=step)
-    if found is None or found.last is None:
-        return following
-    if found.first is not None:
-        return int(found.first)
-    # All that was seen is too old: nothing stays if that was all there is, else this step takes it.
-    return following if found.last == following - 1 else int(found.last) + 1
+    """The first event young enough, `following` without one, or a number beyond this transaction's step."""
+    beyond = floor + COMPACT_STEP + 1
+    found: Any = _YOUNG_EVENT.one(connection, id=thread_id, cutoff=cutoff, floor=floor, beyond=beyond)
+    return int(found.seq) if found is not None else min(beyond, following)

@@ -4,29 +4,50 @@ from __future__ import annotations
 
 import json
 import uuid
+from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import BindParameter, bindparam, exists, func, insert, literal_column, null, select, update
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    bindparam,
+    exists,
+    func,
+    insert,
+    literal_column,
+    null,
+    select,
+    tuple_,
+    update,
+)
 
 from engine.checkpoints.queue_model import QueueEntry, QueueState
 from engine.checkpoints.records import Undecodable, instant_of
-from engine.checkpoints.tables import queue_entry, queue_run
+from engine.checkpoints.tables import OPEN_ENTRY, queue_entry, queue_run
 from engine.clock import from_ns, span_ns, to_ns
 from engine.database.backend import Fault, backend_of
-from engine.database.columns import Instant, check_id, check_optional_id
-from engine.database.constructs import Now, page_now
+from engine.database.columns import Identifier, Instant, check_id, check_optional_id
+from engine.database.constructs import Each, Now, page_now
 from engine.database.statement import Statement
 from engine.errors import StaleLease, ValidationError
 from engine.paging import check_limit
 
 if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+    from collections.abc import Sequence
+    from datetime import datetime
 
     from sqlalchemy import Connection
 
 MAX_PAGE: Final = 1000
 MAX_TRIES: Final = 100
 """Entries looked at by one lease: each either is taken, is closed as dead, or was taken by somebody else."""
+MAX_ATTEMPTS: Final = 2**31 - 1
+MAX_SPAN: Final = timedelta(days=36525)
+"""The longest lease or delay."""
+MAX_ERROR: Final = 10_000
+"""Characters of an error that are kept."""
+BEYOND: Final = 2**63 - 1
+"""Due after every other entry."""
 NO_ATTEMPTS_LEFT: Final = "its last lease ended without a word and no attempt is left"
 
 _ENTRY: BindParameter[str] = bindparam("entry")
@@ -55,17 +76,17 @@ _BUSY_THREAD = exists().where(
 _FIRST_QUEUED = Statement(
     select(queue_entry)
     .where(_QUEUED, queue_entry.c.available_at <= page_now(), ~_BUSY_THREAD)
+    .where(tuple_(*_ORDER) < tuple_(bindparam("at", type_=BigInteger), bindparam("before", type_=Identifier)))
     .order_by(*_ORDER)
     .limit(1)
     .with_for_update(skip_locked=True)
 )
-_FIRST_LAPSED = Statement(
-    select(queue_entry)
-    .where(_LEASED, queue_entry.c.lease_until <= page_now())
-    .order_by(queue_entry.c.lease_until, queue_entry.c.id)
-    .limit(1)
-    .with_for_update(skip_locked=True)
+# Few leases are over at a time, at most as many as there are workers: they are sorted, not looked up in order.
+_LAPSED = (
+    select(queue_entry).where(_LEASED, queue_entry.c.lease_until <= page_now()).order_by(*_ORDER).limit(1)
 )
+_PEEK_LAPSED = Statement(_LAPSED)
+_FIRST_LAPSED = Statement(_LAPSED.with_for_update(skip_locked=True))
 _TAKE = Statement(
     update(queue_entry)
     .where(queue_entry.c.id == _ENTRY)
@@ -95,9 +116,22 @@ _AGAIN = Statement(
         lease_until=null(),
     )
 )
+_OPEN = Statement(
+    select(queue_entry)
+    .where(OPEN_ENTRY, queue_entry.c.thread_id == bindparam("thread"))
+    .order_by(queue_entry.c.id)
+    .limit(bindparam("most"))
+    .with_for_update()
+)
+_ASKED = Each(bindparam("entries")).table_valued("value").alias("asked")
 _RUNS = Statement(
-    select(queue_run.c.run_id)
-    .where(queue_run.c.entry_id == _ENTRY, queue_run.c.thread_id == bindparam("thread"))
+    select(queue_run.c.entry_id, queue_run.c.run_id)
+    .select_from(_ASKED)
+    .join(queue_entry, queue_entry.c.id == _ASKED.c.value)
+    .join(
+        queue_run,
+        (queue_run.c.thread_id == queue_entry.c.thread_id) & (queue_run.c.entry_id == queue_entry.c.id),
+    )
     .order_by(queue_run.c.n)
 )
 _RECORD = Statement(insert(queue_run))
@@ -126,8 +160,8 @@ def enqueue(
     """Add an entry whose input is this JSON text; its id."""
     check_id("thread_id", thread_id)
     check_optional_id("tenant", tenant)
-    if max_attempts < 1:
-        raise ValidationError("max_attempts", ("must be at least 1",))
+    if not 1 <= max_attempts <= MAX_ATTEMPTS:
+        raise ValidationError("max_attempts", (f"must lie between 1 and {MAX_ATTEMPTS}",))
     entry = str(uuid.uuid4())
     at = None if available_at is None else to_ns(available_at)
     _ADD.count(connection, entry=entry, thread=thread_id, owner=tenant, text=text, at=at, most=max_attempts)
@@ -151,7 +185,7 @@ def lease(connection: Connection, worker: str, ttl: timedelta) -> QueueEntry | N
             continue
         taken = _take(connection, found.id, worker, span)
         if taken is not None:
-            return entry_of(connection, taken)
+            return _entries(connection, [taken])[0]
     return None
 
 
@@ -167,16 +201,21 @@ def _take(connection: Connection, entry_id: str, worker: str, span: int) -> Any 
 
 
 def _first(connection: Connection) -> Any | None:
-    due = [row for row in (_FIRST_QUEUED.one(connection), _FIRST_LAPSED.one(connection)) if row is not None]
-    return min(due, key=lambda row: (row.available_at, row.id), default=None)
+    """The first entry that is due, locked, and no other one: what is passed over stays free for other workers."""
+    lapsed = _PEEK_LAPSED.one(connection)
+    at, before = (BEYOND, "") if lapsed is None else (lapsed.available_at, lapsed.id)
+    queued = _FIRST_QUEUED.one(connection, at=at, before=before)
+    if queued is not None or lapsed is None:
+        return queued
+    # Another worker may be at it already: then nothing stands before the rest of the queue.
+    return _FIRST_LAPSED.one(connection) or _FIRST_QUEUED.one(connection, at=BEYOND, before="")
 
 
 def check_ttl(ttl: timedelta) -> int:
-    """Nanoseconds of a lease above zero."""
-    span = span_ns(ttl)
-    if span <= 0:
-        raise ValidationError("ttl", ("must be above zero",))
-    return span
+    """Nanoseconds of a lease above zero and at most a hundred years."""
+    if not timedelta(0) < ttl <= MAX_SPAN:
+        raise ValidationError("ttl", ("must be above zero and at most a hundred years",))
+    return span_ns(ttl)
 
 
 def held(connection: Connection, entry_id: str, token: int) -> Any:
@@ -191,7 +230,7 @@ def held(connection: Connection, entry_id: str, token: int) -> Any:
 def record_run(connection: Connection, entry_id: str, token: int, run_id: str) -> None:
     """Note the attempt's run id before the run is asked to start, so that its evidence is kept from then on."""
     row = held(connection, entry_id, token)
-    known = _run_ids(connection, row)
+    known = _runs_of(connection, [row]).get(entry_id, ())
     if check_id("run_id", run_id) not in known:
         _RECORD.count(connection, thread_id=row.thread_id, entry_id=entry_id, run_id=run_id, n=len(known) + 1)
 
@@ -203,18 +242,22 @@ def extend(connection: Connection, entry_id: str, token: int, ttl: timedelta) ->
 
 
 def close(connection: Connection, entry_id: str, token: int, state: QueueState, error: str | None) -> None:
-    """End the entry under its lease."""
+    """End the entry under its lease; an `error` is kept up to MAX_ERROR characters."""
     row = held(connection, entry_id, token)
-    _MOVE.count(
-        connection, entry=entry_id, to=state.value, error=error if error is not None else row.last_error
-    )
+    said = row.last_error if error is None else _storable(error)
+    _MOVE.count(connection, entry=entry_id, to=state.value, error=said)
+
+
+def _storable(error: str) -> str:
+    """An error's text in a form that any store can hold: a worker must get rid of its entry whatever it met."""
+    return error.encode(errors="backslashreplace").decode().replace("\0", "\\0")[:MAX_ERROR]
 
 
 def retry(connection: Connection, entry_id: str, token: int, delay: timedelta) -> None:
     """Give the entry back, due after `delay`; without an attempt left it is dead."""
     row = held(connection, entry_id, token)
-    if span_ns(delay) < 0:
-        raise ValidationError("delay", ("must not be negative",))
+    if not timedelta(0) <= delay <= MAX_SPAN:
+        raise ValidationError("delay", ("must not be negative, and at most a hundred years",))
     if row.attempts >= row.max_attempts:
         _MOVE.count(connection, entry=entry_id, to=QueueState.DEAD.value, error=row.last_error)
     else:
@@ -230,6 +273,14 @@ def cancel(connection: Connection, entry_id: str) -> None:
         _MOVE.count(connection, entry=entry_id, to=QueueState.CANCELLED.value, error=row.last_error)
 
 
+def cancel_thread(connection: Connection, thread_id: str) -> list[str]:
+    """Close the open entries of a thread, at most a page of them; their ids."""
+    rows = _OPEN.all(connection, thread=check_id("thread_id", thread_id), most=MAX_PAGE)
+    for row in rows:
+        _MOVE.count(connection, entry=row.id, to=QueueState.CANCELLED.value, error=row.last_error)
+    return [row.id for row in rows]
+
+
 def entries(
     connection: Connection, state: QueueState | None, after: str | None, limit: int
 ) -> list[QueueEntry]:
@@ -238,14 +289,29 @@ def entries(
     if state is None:
         rows = _PAGE.all(connection, **bounds)
     else:
-        rows = _PAGE_OF_STATE.all(connection, word=state.value, **bounds)
-    return [entry_of(connection, row) for row in rows]
+        rows = _PAGE_OF_STATE.all(connection, word=QueueState(state).value, **bounds)
+    return _entries(connection, rows)
 
 
-def entry_of(connection: Connection, row: Any) -> QueueEntry:
+def _entries(connection: Connection, rows: Sequence[Any]) -> list[QueueEntry]:
+    runs = _runs_of(connection, rows)
+    return [entry_of(row, runs.get(row.id, ())) for row in rows]
+
+
+def _runs_of(connection: Connection, rows: Sequence[Any]) -> dict[str, tuple[str, ...]]:
+    """The runs of each entry, in the order of recording; entries without one are left out."""
+    found: dict[str, tuple[str, ...]] = {}
+    if rows:
+        asked = json.dumps([row.id for row in rows])
+        for run in _RUNS.all(connection, entries=asked):
+            found[run.entry_id] = (*found.get(run.entry_id, ()), run.run_id)
+    return found
+
+
+def entry_of(row: Any, run_ids: tuple[str, ...]) -> QueueEntry:
     """A `queue_entry` row with its runs."""
     try:
-        given = json.loads(row.input)
+        given, state = json.loads(row.input), QueueState(row.state)
     except ValueError as error:
         raise Undecodable(f"queue entry {row.id!r}: {error}") from error
     return QueueEntry(
@@ -253,7 +319,7 @@ def entry_of(connection: Connection, row: Any) -> QueueEntry:
         row.thread_id,
         row.tenant,
         given,
-        QueueState(row.state),
+        state,
         from_ns(row.available_at),
         row.lease_owner,
         row.lease_token,
@@ -261,9 +327,5 @@ def entry_of(connection: Connection, row: Any) -> QueueEntry:
         row.attempts,
         row.max_attempts,
         row.last_error,
-        _run_ids(connection, row),
+        run_ids,
     )
-
-
-def _run_ids(connection: Connection, row: Any) -> tuple[str, ...]:
-    return tuple(found.run_id for found in _RUNS.all(connection, entry=row.id, thread=row.thread_id))

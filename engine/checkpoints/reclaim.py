@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import BindParameter, bindparam, delete, exists, select, update
+from sqlalchemy import BindParameter, bindparam, delete, select, update
 
 from engine.checkpoints.claims import LOCK
 from engine.checkpoints.tables import child_place, effect, meta, refusal, thread, thread_metadata
@@ -15,17 +15,28 @@ from engine.database.statement import Statement
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection, Table
+
+LONGEST: Final = 2**62
+"""Nanoseconds, 146 years: a longer age is cut to it, so that no clock's reading less the age leaves 64 bits."""
 
 _ID: BindParameter[str] = bindparam("id")
+
+
+def _without(table: Table) -> ColumnElement[bool]:
+    """No row of the thread's; as a scalar, since PostgreSQL may answer NOT EXISTS by hashing the whole table."""
+    mine = select(table.c.thread_id).where(table.c.thread_id == thread.c.thread_id).limit(1)
+    return mine.scalar_subquery().is_(None)
+
+
 # Only the number and the time: a claim, a checkpoint, an event, an effect or metadata is data under the id.
 BARE_TOMBSTONE = (
     thread.c.deleted_at.is_not(None)
     & thread.c.claim_token.is_(None)
     & thread.c.latest_id.is_(None)
     & thread.c.first_seq.is_(None)
-    & ~exists().where(effect.c.thread_id == thread.c.thread_id)
-    & ~exists().where(thread_metadata.c.thread_id == thread.c.thread_id)
+    & _without(effect)
+    & _without(thread_metadata)
 )
 _DUE = Statement(
     select(thread.c.tomb_first)
@@ -51,7 +62,7 @@ def reclaim(connection: Connection, thread_id: str, age: timedelta) -> bool:
     sees either the tombstone or the raised mark.
     """
     LOCK.one(connection, id=thread_id)
-    due: Any = _DUE.one(connection, id=thread_id, age=span_ns(age))
+    due: Any = _DUE.one(connection, id=thread_id, age=min(span_ns(age), LONGEST))
     if due is None:
         return False
     for statement in _GONE:

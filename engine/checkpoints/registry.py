@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import bindparam, case, func, literal_column, select, tuple_, union_all
+from sqlalchemy import bindparam, case, literal_column, select, tuple_, union_all
 
 from engine.checkpoints.listing import (
     BEYOND,
@@ -28,6 +28,7 @@ from engine.checkpoints.listing import (
     judged,
     newest,
     oldest,
+    size_of,
     status_sources,
 )
 from engine.checkpoints.model import CheckpointStatus, judge
@@ -169,11 +170,10 @@ def _searched(shape: _Shape) -> Select[Any]:
     Each row's status is a scalar subquery: as a join, a planner may read every thread of a status instead.
     """
     stretch = _pairs(shape.since, literal_column(str(MAX_DRIVEN + 1))).cte("stretch")
-    looked = select(func.count()).select_from(stretch).scalar_subquery()
     status = select(judged(thread.c, shape.statuses)).where(thread.c.thread_id == stretch.c.thread_id)
     matching = select(stretch.c.thread_id).where(status.scalar_subquery())
     found = _newest_first(matching, stretch.c).limit(MOST).subquery("found")
-    return _headed(looked, _rows_of(found).subquery("page"))
+    return _headed(size_of(stretch), _rows_of(found).subquery("page"))
 
 
 def _pairs(since: bool, most: ColumnElement[int]) -> Select[Any]:
@@ -207,7 +207,7 @@ def _listed(page: Any) -> Select[Any]:
 
 def _headed(looked: ColumnElement[Any], page: Any) -> Select[Any]:
     rows = select(*_with_metadata(page)).subquery("listed")
-    return _newest_first(header(looked.label("looked"), rows), rows.c)
+    return _newest_first(header(rows, looked.label("looked")), rows.c)
 
 
 _WAITING = oldest(idle_source(_OWNER, _root(thread.c)), _shown(thread.c)).subquery("page")

@@ -70,11 +70,23 @@ class RunQueue:
         """Close an open entry; a closed one stays as it is. Needs no token."""
         self._tx.write("cancel", queue.cancel, entry_id)
 
+    def cancel_thread(self, thread_id: str) -> list[str]:
+        """Close every open entry of a thread, for whoever deletes it; the entries' ids.
+
+        A worker that holds one of them is refused at its next call, so it does not bring the thread back.
+        """
+        closed: list[str] = []
+        while page := self._tx.write("cancel_thread", queue.cancel_thread, thread_id):
+            closed += page
+        return closed
+
     def entries(
         self, state: QueueState | None = None, after: str | None = None, limit: int = 100
     ) -> list[QueueEntry]:
         """At most `limit` entries of the state, or of every one, by id behind the entry `after`."""
-        return self._decoded("entries", lambda: self._tx.read("entries", queue.entries, state, after, limit))
+        return self._decoded(
+            "entries", lambda: self._tx.snapshot("entries", queue.entries, state, after, limit)
+        )
 
     def _decoded(self, name: str, call: Callable[[], T]) -> T:
         try:

@@ -1,19 +1,22 @@
-"""A bounded page of retention over the whole store (checkpoints-operations.md 2.6, rulings 27 and 70)."""
+"""A bounded page of retention over the whole store (checkpoints-operations.md 2.6, rulings 27, 70)."""
 
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import and_, bindparam, exists, false, or_, select
+from sqlalchemy import and_, bindparam, false, or_, select
 
-from engine.checkpoints.prune import EVERYTHING, prune_step
-from engine.checkpoints.reclaim import BARE_TOMBSTONE, reclaim
+from engine.checkpoints.prune import prune_step
+from engine.checkpoints.reclaim import BARE_TOMBSTONE, LONGEST, reclaim
 from engine.checkpoints.retention import SweepResult
 from engine.checkpoints.tables import checkpoint, event, thread
 from engine.clock import span_ns
+from engine.database.columns import check_id
 from engine.database.constructs import page_now
 from engine.database.statement import Statement
+from engine.errors import ReadOnlyStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -25,7 +28,8 @@ if TYPE_CHECKING:
 
 BUDGET_SECONDS: Final = 5.0  # of one call; it then answers where to go on
 
-_PAGE = Statement(
+_FIRST = Statement(select(thread.c.thread_id).order_by(thread.c.thread_id).limit(bindparam("most")))
+_NEXT = Statement(
     select(thread.c.thread_id)
     .where(thread.c.thread_id > bindparam("after"))
     .order_by(thread.c.thread_id)
@@ -36,11 +40,19 @@ _CUTOFF = page_now() - _AGE
 _MINE = checkpoint.c.thread_id == thread.c.thread_id
 # Beyond the newest so many there is another one: OFFSET here counts within one thread, it does not page.
 _TOO_MANY = select(checkpoint.c.place).where(_MINE).limit(1).offset(bindparam("checkpoints")).exists()
-_TOO_OLD = exists().where(
-    _MINE, checkpoint.c.place != thread.c.latest_place, checkpoint.c.committed_at < _CUTOFF
+# Scalars, not EXISTS: PostgreSQL may answer the latter by hashing a whole table for a page of threads.
+_TOO_OLD = (
+    select(checkpoint.c.place)
+    .where(_MINE, checkpoint.c.place != thread.c.latest_place, checkpoint.c.committed_at < _CUTOFF)
+    .limit(1)
+    .scalar_subquery()
+    .is_not(None)
 )
-_STALE_LOG = exists().where(
-    event.c.thread_id == thread.c.thread_id, event.c.seq == thread.c.floor_seq, event.c.committed_at < _CUTOFF
+_STALE_LOG = (
+    select(event.c.committed_at)
+    .where(event.c.thread_id == thread.c.thread_id, event.c.seq == thread.c.floor_seq)
+    .scalar_subquery()
+    < _CUTOFF
 )
 _LONG_LOG = thread.c.next_seq - thread.c.floor_seq > bindparam("events")
 _DEAD = and_(BARE_TOMBSTONE, thread.c.deleted_at < page_now() - bindparam("buried", type_=_AGE.type))
@@ -52,10 +64,20 @@ _RULES = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """A thread that the policy could change; `empty` is one that has at most a tombstone to lose."""
+
+    thread_id: str
+    empty: bool
+
+
 def _touched(rules: Iterable[str]) -> Statement:
     applied = or_(false(), *(_RULES[rule] for rule in rules))
-    inside = and_(thread.c.thread_id > bindparam("after"), thread.c.thread_id <= bindparam("last"))
-    return Statement(select(thread.c.thread_id).where(inside, applied).order_by(thread.c.thread_id))
+    inside = thread.c.thread_id.between(bindparam("first"), bindparam("last"))
+    empty = and_(thread.c.latest_id.is_(None), thread.c.first_seq.is_(None))
+    found = select(thread.c.thread_id, empty.label("empty")).where(inside, applied)
+    return Statement(found.order_by(thread.c.thread_id))
 
 
 # One statement for each set of rules a policy can have: sixteen at most, built when first needed.
@@ -64,18 +86,26 @@ _STATEMENTS: dict[tuple[str, ...], Statement] = {}
 
 def page_of(connection: Connection, after: str | None, size: int) -> tuple[list[str], bool]:
     """The next `size` ids the store holds, whatever they hold, and whether more follow."""
-    rows = _PAGE.all(connection, after=after or "", most=size + 1)
+    if after is None:
+        rows = _FIRST.all(connection, most=size + 1)
+    else:
+        rows = _NEXT.all(connection, after=check_id("after", after), most=size + 1)
     return [row.thread_id for row in rows[:size]], len(rows) > size
 
 
-def touched(connection: Connection, policy: SweepPolicy, after: str | None, last: str) -> list[str]:
-    """Those of the page that the policy could change: only they get a transaction."""
+def touched(connection: Connection, policy: SweepPolicy, ids: Sequence[str]) -> list[Touched]:
+    """Those of the page that the policy could change: only they get a transaction.
+
+    An id that came between them since the page was read is left to the next pass: no guard was asked about it.
+    """
     bounds = _bounds(policy)
     rules = tuple(bounds)
     if not rules:
         return []
     statement = _STATEMENTS.setdefault(rules, _touched(rules))
-    return [row.thread_id for row in statement.all(connection, after=after or "", last=last, **bounds)]
+    asked = frozenset(ids)
+    rows = statement.all(connection, first=ids[0], last=ids[-1], **bounds)
+    return [Touched(row.thread_id, bool(row.empty)) for row in rows if row.thread_id in asked]
 
 
 def _bounds(policy: SweepPolicy) -> dict[str, Any]:
@@ -86,19 +116,37 @@ def _bounds(policy: SweepPolicy) -> dict[str, Any]:
         "age": None if keep.max_age is None else span_ns(keep.max_age),
         "buried": None if policy.tombstone_age is None else span_ns(policy.tombstone_age),
     }
-    return {rule: min(value, EVERYTHING) for rule, value in given.items() if value is not None}
+    return {rule: min(value, LONGEST) for rule, value in given.items() if value is not None}
 
 
 def sweep(
     transactions: Transactions, policy: SweepPolicy, guard: SweepGuard, after: str | None
 ) -> SweepResult:
     """One page: the guard is asked once for all of it; then what could change does, a transaction each."""
+    if transactions.read_only:
+        raise ReadOnlyStore("sweep")
     ids, more = transactions.read("sweep", page_of, after, policy.batch_size)
     if not ids:
         return SweepResult(None)
-    protected = guard(ids)
-    work = transactions.read("sweep", touched, policy, after, ids[-1])
-    return _Page(transactions, policy, protected).run(ids, work, more=more)
+    protected = _answer_of(guard, ids)
+    work = transactions.read("sweep", touched, policy, ids)
+    page = _Page(transactions, policy, protected)
+    undone = page.run(work)
+    if undone is None:
+        return page.result(ids[-1] if more else None, len(ids))
+    handled = ids.index(undone)
+    # Where not even the first thread is done, the next call begins where this one did.
+    return page.result(ids[handled - 1] if handled else after or "", handled)
+
+
+def _answer_of(guard: SweepGuard, ids: Sequence[str]) -> dict[str, frozenset[str]]:
+    """What the guard says of the page, checked before anything is changed."""
+    answer = guard(list(ids))
+    return {
+        thread_id: frozenset(check_id("guard", run) for run in answer[thread_id])
+        for thread_id in ids
+        if thread_id in answer
+    }
 
 
 class _Page:
@@ -110,26 +158,33 @@ class _Page:
         self._tx, self._policy, self._protected = transactions, policy, protected
         self._checkpoints = self._events = self._tombstones = 0
 
-    def run(self, ids: Sequence[str], work: Sequence[str], *, more: bool) -> SweepResult:
-        """Every thread of the page, or as many as the time budget allows; at least one."""
+    def run(self, work: Sequence[Touched]) -> str | None:
+        """Tend one thread after the other; within the time budget, but for one step. The first one not done."""
         deadline = time.monotonic() + BUDGET_SECONDS
-        for thread_id in work:
-            self._one(thread_id)
-            if time.monotonic() > deadline and thread_id != ids[-1]:
-                return self._result(thread_id, ids.index(thread_id) + 1)
-        return self._result(ids[-1] if more else None, len(ids))
+        for n, each in enumerate(work):
+            if n and time.monotonic() > deadline:
+                return each.thread_id
+            if each.empty:
+                self._reclaim(each.thread_id)
+            elif not self._prune(each.thread_id, deadline):
+                return each.thread_id
+        return None
 
-    def _one(self, thread_id: str) -> None:
-        runs = self._protected.get(thread_id)
-        done = False
-        while not done:
-            step = self._tx.write("sweep", prune_step, thread_id, self._policy.retention, runs or ())
-            done = step.done
+    def _prune(self, thread_id: str, deadline: float) -> bool:
+        runs = self._protected.get(thread_id, frozenset())
+        while True:
+            step = self._tx.write("sweep", prune_step, thread_id, self._policy.retention, runs)
             self._checkpoints += step.checkpoints
             self._events += step.events
+            # No cursor leads back to the empty id, as no id sorts before it: it is done to its end.
+            if step.done or (time.monotonic() > deadline and thread_id):
+                return step.done
+
+    def _reclaim(self, thread_id: str) -> None:
         age = self._policy.tombstone_age
-        if age is not None and runs is None:
+        if age is not None and thread_id not in self._protected:
             self._tombstones += self._tx.write("sweep", reclaim, thread_id, age)
 
-    def _result(self, following: str | None, visited: int) -> SweepResult:
+    def result(self, following: str | None, visited: int) -> SweepResult:
+        """The answer of the call."""
         return SweepResult(following, visited, self._checkpoints, self._events, self._tombstones)

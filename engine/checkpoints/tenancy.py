@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from engine.checkpoints.cascade import DEFAULT_TTL, delete_thread_cascade
 from engine.database.columns import check_optional_id
 from engine.errors import CheckpointNotFound, TenantMismatch, ValidationError
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from engine.checkpoints.cascade import CascadeResult
     from engine.checkpoints.checkpointer import Checkpointer
     from engine.checkpoints.model import Checkpoint
     from engine.checkpoints.registry_model import ThreadPage, ThreadQuery
     from engine.checkpoints.retention import RetentionPolicy
-
-DEFAULT_TTL = timedelta(seconds=30)
 
 
 class TenantThreads:
@@ -68,8 +68,6 @@ class TenantThreads:
 
     def delete(self, thread_id: str, *, run_id: str, ttl: timedelta = DEFAULT_TTL) -> CascadeResult:
         """Delete the owner's thread and its descendants, claiming them for `run_id`; see the cascade."""
-        from engine.checkpoints.cascade import delete_thread_cascade
-
         return delete_thread_cascade(
             self._checkpointer, thread_id, run_id=run_id, tenant=self.tenant, ttl=ttl
         )

@@ -59,8 +59,6 @@ def _mapping(value: object) -> object:
 _encode: Final = json.JSONEncoder(
     ensure_ascii=True, allow_nan=False, separators=(",", ":"), check_circular=False, default=_mapping
 ).encode
-
-
 _unicode: Final = json.JSONEncoder(ensure_ascii=False, check_circular=False, default=_mapping).encode
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _NO_BRACKET: Final = re.compile(r"[^][{}]+")
@@ -84,11 +82,11 @@ def dump(field: str, value: object) -> str:
 
 
 def _too_deep(text: str) -> bool:
-    shape = _NO_BRACKET.sub("", _STRING.sub("", text))
+    shape = _NO_BRACKET.sub("", _STRING.sub("", text)).replace("{", "[").replace("}", "]")
     for _ in range(MAX_NESTING):  # Each round takes the innermost level away, so most bodies end after a few.
         if not shape:
             return False
-        shape = shape.replace("[]", "").replace("{}", "")
+        shape = shape.replace("[]", "")
     return bool(shape)
 
 

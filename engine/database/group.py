@@ -11,7 +11,7 @@ import threading
 import time
 from collections import deque
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from engine.database.statement import begun
 from engine.errors import EngineError
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    Verb = Callable[[Connection], Any]
-    Transact = Callable[[Verb, float], object]
+    Transact = Callable[[Callable[[Connection], None], float], object]
     """Runs a verb in a writing transaction, whose lock must be had within so many seconds."""
 
+T = TypeVar("T")
 MOST = 64
 """Writers in one transaction."""
 
@@ -39,15 +39,16 @@ class Turn(StrEnum):
     UNKNOWN = "unknown"  # the leader was interrupted about the time of its commit
 
 
-class Ticket:
+class Ticket(Generic[T]):
     """One writer's verb, and what came of it."""
 
     __slots__ = ("_told", "deadline", "error", "outcome", "turn", "value", "verb")
 
-    def __init__(self, verb: Verb, patience: float) -> None:
+    value: T
+
+    def __init__(self, verb: Callable[[Connection], T], patience: float) -> None:
         self.verb = verb
         self.deadline = time.monotonic() + patience
-        self.value: Any = None
         self.error: EngineError | None = None
         self.outcome: Turn | None = None  # of its part of the transaction, before the commit
         self.turn: Turn | None = None
@@ -78,10 +79,10 @@ class Group:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._queue: deque[Ticket] = deque()
-        self._leader: Ticket | None = None
+        self._queue: deque[Ticket[Any]] = deque()
+        self._leader: Ticket[Any] | None = None
 
-    def submit(self, ticket: Ticket, transact: Transact) -> Turn:
+    def submit(self, ticket: Ticket[Any], transact: Transact) -> Turn:
         """Have the verb run, by whomever: DONE, ALONE, LATE or UNKNOWN. A lone writer's own error is raised."""
         try:
             turn = self._join(ticket)
@@ -90,7 +91,7 @@ class Group:
             self._leave(ticket)
             raise
 
-    def _join(self, ticket: Ticket) -> Turn:
+    def _join(self, ticket: Ticket[Any]) -> Turn:
         with self._lock:
             self._queue.append(ticket)
             if self._leader is None:
@@ -103,15 +104,15 @@ class Group:
         assert ticket.turn is not None
         return ticket.turn
 
-    def _withdrawn(self, ticket: Ticket) -> bool:
+    def _withdrawn(self, ticket: Ticket[Any]) -> bool:
         with self._lock:
             queued = self._leader is not ticket and ticket in self._queue
             if queued:
                 self._queue.remove(ticket)
         return queued
 
-    def _lead(self, leader: Ticket, transact: Transact) -> Turn:
-        party: list[Ticket] = []
+    def _lead(self, leader: Ticket[Any], transact: Transact) -> Turn:
+        party: list[Ticket[Any]] = []
         turn = Turn.ALONE
         try:
             transact(lambda connection: self._together(connection, party), leader.left)
@@ -128,7 +129,7 @@ class Group:
                 companion.tell(_final(companion, turn))
         return _final(leader, turn)
 
-    def _together(self, connection: Connection, party: list[Ticket]) -> None:
+    def _together(self, connection: Connection, party: list[Ticket[Any]]) -> None:
         driver = begun(connection)
         party[:] = self._taken()
         if len(party) == 1:
@@ -138,12 +139,12 @@ class Group:
         for ticket in party:
             _seat(driver, connection, ticket)
 
-    def _taken(self) -> list[Ticket]:
+    def _taken(self) -> list[Ticket[Any]]:
         """Everybody who queues by now, the leader first."""
         with self._lock:
             return [self._queue.popleft() for _ in range(min(MOST, len(self._queue)))]
 
-    def _leave(self, leader: Ticket) -> None:
+    def _leave(self, leader: Ticket[Any]) -> None:
         """Give up the lead or the place in the queue, whichever it holds; the next in the queue leads."""
         with self._lock:
             if leader in self._queue:
@@ -154,7 +155,7 @@ class Group:
                     self._leader.tell(Turn.LEAD)
 
 
-def _seat(driver: Any, connection: Connection, ticket: Ticket) -> None:
+def _seat(driver: Any, connection: Connection, ticket: Ticket[Any]) -> None:
     """Run one writer's part; if it is refused, nothing of it stays."""
     driver.execute("SAVEPOINT seat")
     try:
@@ -169,5 +170,5 @@ def _seat(driver: Any, connection: Connection, ticket: Ticket) -> None:
     driver.execute("RELEASE seat")
 
 
-def _final(ticket: Ticket, turn: Turn) -> Turn:
+def _final(ticket: Ticket[Any], turn: Turn) -> Turn:
     return Turn.ALONE if turn is Turn.DONE and ticket.outcome is Turn.ALONE else turn

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -175,7 +175,9 @@ def _canceller(connection: Connection) -> Any:
     driver: Any = connection.connection.driver_connection
 
     def cancel() -> None:
-        driver.cancel_safe(timeout=CANCEL_TIMEOUT)
+        # A request that cannot be delivered leaves the statement to its own end; the watch must go on for others.
+        with suppress(psycopg.Error):
+            driver.cancel_safe(timeout=CANCEL_TIMEOUT)
 
     return cancel
 

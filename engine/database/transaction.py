@@ -103,7 +103,7 @@ class Transactions:
         return self._attempts(name, mode, self._limits, verb, args, options, alone=mode is Mode.LEAN)
 
     def write_shared(self, name: str, verb: Callable[[Connection], T]) -> T:
-        """`write` for a verb that runs `Statement`s only; where writers of other threads can share its transaction, they do."""
+        """`write` for a verb that runs `Statement`s only; writers of other threads may share its transaction."""
         self._writable(name)
         patience = self.backend.capabilities.shared_writes
         if self._group is None or patience is None or self._limits.any:
@@ -115,7 +115,7 @@ class Transactions:
         ticket = Ticket(verb, patience)
         return self._settled(name, ticket, self._group.submit(ticket, transact))
 
-    def _settled(self, name: str, ticket: Ticket, turn: Turn) -> Any:
+    def _settled(self, name: str, ticket: Ticket[T], turn: Turn) -> T:
         if turn is Turn.ALONE:
             return self._attempts(name, Mode.WRITE, self._limits, ticket.verb, (), {})
         if turn is Turn.LATE:

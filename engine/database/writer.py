@@ -54,7 +54,7 @@ class WriterConnection(sqlite3.Connection):
     _owner: int | None = None
 
     def begin_immediate(self, patience: float | None = None) -> None:
-        """Begin a write within `patience` seconds or the busy timeout, waiting for the lock included, or until told to end."""
+        """Begin a write within `patience` seconds, or the busy timeout, the wait for the lock included."""
         deadline = time.monotonic() + (self.busy if patience is None else patience)
         self._take(deadline)
         try:

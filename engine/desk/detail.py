@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import bindparam, func, select
 
+from engine.checkpoints.listing import CLOCK
 from engine.checkpoints.metadata import metadata_of
 from engine.checkpoints.model import CheckpointStatus
 from engine.checkpoints.records import Undecodable, instant_of
@@ -15,7 +16,6 @@ from engine.database.columns import check_id
 from engine.database.constructs import Size
 from engine.database.statement import Statement
 from engine.desk.rows import shown, thread_row
-from engine.desk.sources import CLOCK
 from engine.desk.views import (
     MAX_CHECKPOINTS,
     MAX_PARTS,

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import and_, bindparam, func, select
 
+from engine.checkpoints.listing import header, size_of
 from engine.checkpoints.model import Unset
 from engine.checkpoints.places import Place, place_of
 from engine.checkpoints.records import instant_of
@@ -19,7 +20,6 @@ from engine.checkpoints.tables import event, tenant_key, tenant_of, thread
 from engine.clock import from_ns
 from engine.database.backend import backend_of
 from engine.desk.detail import cut
-from engine.desk.pages import header, size_of
 from engine.desk.views import MAX_EVENTS, MAX_SEARCHED, EventPage, EventRow
 from engine.errors import ValidationError
 from engine.paging import check_limit, decode_cursor, encode_cursor

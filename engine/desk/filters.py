@@ -59,12 +59,3 @@ class EventFilter:
     def searches(self) -> bool:
         """Whether events must be looked at one by one, for want of an index on what is asked."""
         return self.tail.searches
-
-
-def after_prefix(prefix: str) -> str | None:
-    """The first text past all that begin with `prefix`, in code-point order; None when there is none."""
-    kept = prefix.rstrip(chr(0x10FFFF))
-    if not kept:
-        return None
-    last = ord(kept[-1]) + 1
-    return kept[:-1] + chr(0xE000 if last == 0xD800 else last)

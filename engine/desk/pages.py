@@ -1,21 +1,16 @@
-"""The two forms every listing's statement has: a page below its header, and a count below its cap."""
+"""Counts below a cap; the pages they belong to have the form of `listing.header`."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import func, literal, select, true
+from sqlalchemy import func, select
 
-from engine.desk.sources import CLOCK
-from engine.desk.views import MAX_COUNT, MAX_DRIVEN, Capped
+from engine.checkpoints.listing import MAX_DRIVEN
+from engine.desk.views import MAX_COUNT, Capped
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
-
-
-def header(rows: Any, *facts: ColumnElement[Any]) -> Select[Any]:
-    """The clock and further facts, joined to the rows of a page: an empty page has its header as well."""
-    return select(CLOCK.c.now, *facts, rows).select_from(CLOCK.outerjoin(rows, true()))
 
 
 def counting(matching: Select[Any], looked: ColumnElement[Any]) -> Select[Any]:
@@ -28,12 +23,3 @@ def count(connection: Connection, statement: Select[Any], values: dict[str, Any]
     """Run a `counting` statement."""
     found = connection.execute(statement, values).one()
     return Capped(min(found.number, MAX_COUNT), found.number > MAX_COUNT or found.looked > MAX_DRIVEN)
-
-
-def size_of(bounded: Any) -> ColumnElement[Any]:
-    """How many rows a bounded set holds."""
-    return select(func.count()).select_from(bounded).scalar_subquery()
-
-
-NOTHING_BOUNDED: ColumnElement[Any] = literal(0)
-"""The size of the set where no source stands in one."""

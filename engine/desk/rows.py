@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import func
 
+from engine.checkpoints.listing import NOW
 from engine.checkpoints.model import CheckpointStatus, judge
 from engine.checkpoints.records import Undecodable
 from engine.checkpoints.tables import tenant_of
 from engine.clock import from_ns, from_span
-from engine.desk.sources import NOW
 from engine.desk.views import ThreadRow
 
 if TYPE_CHECKING:

@@ -7,30 +7,29 @@ is merged here.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import bindparam, false, literal, select, tuple_, union_all
+from sqlalchemy import false, literal, select, union_all
 
+from engine.checkpoints.listing import BEYOND, MAX_DRIVEN, driven_size, header, newest
 from engine.checkpoints.registry_model import position
 from engine.checkpoints.tables import thread
 from engine.clock import from_ns
 from engine.database.backend import backend_of
 from engine.desk.ids import count_by_id, threads_by_id
-from engine.desk.pages import NOTHING_BOUNDED, count, counting, header, size_of
+from engine.desk.pages import count, counting
 from engine.desk.rows import shown, thread_row
-from engine.desk.sources import Source, parameters, sources
-from engine.desk.views import MAX_COUNT, MAX_DRIVEN, MAX_PAGE, Page
+from engine.desk.sources import parameters, sources
+from engine.desk.views import MAX_COUNT, MAX_PAGE, Page
 from engine.errors import ValidationError
 from engine.paging import check_limit, encode_cursor
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Select
+    from sqlalchemy import Connection, Select
 
+    from engine.checkpoints.listing import Source
     from engine.desk.filters import ThreadFilter
     from engine.desk.views import Capped, ThreadRow
-
-BEYOND: Final = 2**63 - 1
-"""Newer than every instant: where the first page starts, so that all pages are one statement."""
 
 
 def threads(connection: Connection, wanted: ThreadFilter, after: str | None, limit: int) -> Page[ThreadRow]:
@@ -43,8 +42,9 @@ def threads(connection: Connection, wanted: ThreadFilter, after: str | None, lim
     if wanted.prefix is not None:
         return threads_by_id(connection, wanted, after, limit)
     updated, thread_id = (BEYOND, "") if after is None else position(after)
-    values = parameters(wanted) | {"updated": updated, "id": thread_id, "now": backend_of(connection).now()}
-    found = connection.execute(_page(sources(wanted), limit + 1), values).all()
+    values = parameters(wanted) | {"now": backend_of(connection).now()}
+    values |= {"updated": updated, "id": thread_id, "most": limit + 1}
+    found = connection.execute(_page(sources(wanted)), values).all()
     _check_driven(wanted, found[0].looked)
     rows = [row for row in found if row.thread_id is not None]
     rows.sort(key=lambda row: (row.updated_at, row.thread_id), reverse=True)
@@ -61,40 +61,24 @@ def count_threads(connection: Connection, wanted: ThreadFilter) -> Capped:
     found = sources(wanted)
     arms = [select(_counted(source).subquery()) for source in found]
     matching = select(union_all(*arms).subquery("matching")) if arms else select(literal(1)).where(false())
-    values = parameters(wanted) | {"now": backend_of(connection).now()}
-    return count(connection, counting(matching, _looked(found)), values)
+    values = parameters(wanted) | {"now": backend_of(connection).now(), "updated": BEYOND, "id": ""}
+    return count(connection, counting(matching, driven_size(found)), values)
 
 
-def _page(found: list[Source], most: int) -> Select[Any]:
-    looked = _looked(found).label("looked")
-    arms = [_arm(source, most).subquery() for source in found]
+def _page(found: list[Source]) -> Select[Any]:
+    looked = driven_size(found).label("looked")
+    arms = [newest(source, shown(source.columns)).subquery() for source in found]
     if not arms:
         return header(select(*shown(thread.c)).where(false()).subquery("page"), looked)
     return header(union_all(*map(select, arms)).subquery("page") if len(arms) > 1 else arms[0], looked)
 
 
-def _arm(source: Source, most: int) -> Select[Any]:
-    c = source.columns
-    start = tuple_(c.updated_at, c.thread_id) < tuple_(bindparam("updated"), bindparam("id"))
-    return (
-        select(*shown(c))
-        .where(*source.conditions, start)
-        .order_by(c.updated_at.desc(), c.thread_id.desc())
-        .limit(most)
-    )
-
-
 def _counted(source: Source) -> Select[Any]:
     """Rows to be counted; in index order, or PostgreSQL might read the whole table to find enough."""
-    rows = select(literal(1).label("one")).where(*source.conditions)
+    one, most = literal(1).label("one"), MAX_COUNT + 1
     if source.driven is None:
-        rows = rows.order_by(source.columns.updated_at.desc(), source.columns.thread_id.desc())
-    return rows.limit(MAX_COUNT + 1)
-
-
-def _looked(found: list[Source]) -> ColumnElement[Any]:
-    bounded = [source.driven for source in found if source.driven is not None]
-    return size_of(bounded[0]) if bounded else NOTHING_BOUNDED
+        return newest(source, [one], most)
+    return select(one).where(*source.members).limit(most)
 
 
 def _check_driven(wanted: ThreadFilter, looked: int) -> None:

@@ -22,8 +22,6 @@ MAX_PAGE: Final = 200
 """Rows of one keyset page at most (console.md F6)."""
 MAX_COUNT: Final = 10_000
 """Where a count stops."""
-MAX_DRIVEN: Final = 10_000
-"""Claims, or ids of one prefix, that one listing looks through at most (ruling 24)."""
 MAX_EVENTS: Final = 500
 """Events of one page at most (ruling 58)."""
 MAX_SEARCHED: Final = 5_000

@@ -10,6 +10,7 @@ from tests.bench.commit import commit
 from tests.bench.places import places
 from tests.bench.read import read
 from tests.bench.report import table
+from tests.bench.tail import tail
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from tests.bench.places import Places
     from tests.bench.report import Row
 
-WORKS: dict[str, Callable[[Places, float], list[Row]]] = {"commit": commit, "read": read}
+WORKS: dict[str, Callable[[Places, float], list[Row]]] = {"commit": commit, "read": read, "tail": tail}
 SECONDS = 60.0
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-BLOCK_SECONDS = 0.3
+BLOCK_SECONDS = 0.15
 """How long one contender works before it is the next one's turn."""
 WARM_UP = 40
 """Calls of each worker before anything is measured: connections, prepared statements, the chains' first steps."""

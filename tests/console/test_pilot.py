@@ -6,6 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 import pytest
+from textual.events import Key
 
 from console.model import GatewayError, ThreadState
 from console.screens.events import EventsScreen
@@ -13,6 +14,7 @@ from console.screens.help import HelpScreen
 from console.screens.thread import ThreadScreen
 from console.screens.threads import ThreadsScreen
 from console.widgets.band import Band
+from console.widgets.columns import Scene
 from console.widgets.pane import Pane
 from console.widgets.prompt import Prompt
 from tests.console.fake import FakeGateway, event_row, make_app, renamed, thread_row
@@ -374,5 +376,56 @@ def test_a_burst_of_every_key_changes_nothing_and_breaks_nothing() -> None:
             await pilot.press(key)
         await pilot.press("escape", "escape", "escape")
         assert pilot.app.is_running
+
+    drive(scene)
+
+
+def test_a_terminal_that_grows_and_shrinks_keeps_cursor_and_rows() -> None:
+    async def scene(pilot: Pilot[None], gateway: FakeGateway) -> None:
+        await pilot.press(*"jjjjjjjjjjjj")
+        chosen = current(pilot)
+        for size in ((120, 40), (200, 60), (60, 20), (80, 24)):
+            await pilot.resize_terminal(*size)
+            await refreshed(pilot)
+            assert current(pilot) == chosen
+            small = pilot.app.screen.query_one("#too-small", Band)
+            assert small.display == (size == (60, 20))
+        assert threads(pilot).main_widget().target == chosen
+
+    drive(scene)
+
+
+def test_what_is_typed_before_the_prompt_opens_goes_into_it() -> None:
+    async def scene(pilot: Pilot[None], gateway: FakeGateway) -> None:
+        for key, character in (("colon", ":"), *((letter, letter) for letter in "events"), ("enter", "\r")):
+            pilot.app.post_message(Key(key, character))
+        await until(pilot, lambda: isinstance(pilot.app.screen, EventsScreen))
+
+    drive(scene)
+
+
+def test_keys_in_a_burst_act_on_the_row_they_moved_to() -> None:
+    async def scene(pilot: Pilot[None], gateway: FakeGateway) -> None:
+        for key, character in (("j", "j"), ("j", "j"), ("enter", "\r")):
+            pilot.app.post_message(Key(key, character))
+        await until(pilot, lambda: isinstance(pilot.app.screen, ThreadScreen))
+        screen = pilot.app.screen
+        assert isinstance(screen, ThreadScreen)
+        assert screen.thread == gateway.rows[2].id
+
+    drive(scene)
+
+
+def test_a_row_that_was_never_drawn_is_never_acted_on() -> None:
+    async def scene(pilot: Pilot[None], gateway: FakeGateway) -> None:
+        listing = threads(pilot).main_widget()
+        drawn = listing.target
+        swapped = [renamed(row, f"other-{row.id}") for row in gateway.rows[:100]]
+        listing.show(swapped, Scene(gateway.as_of))
+        assert listing.target == drawn
+        listing.do_down()
+        assert listing.target is None
+        await pilot.pause()
+        assert listing.target == swapped[1].id
 
     drive(scene)

@@ -16,6 +16,7 @@ from engine.desk import (
     EffectRow,
     RefusalDetail,
     ThreadDetail,
+    ThreadFilter,
     ThreadStatus,
     TombstoneDetail,
     WriteRow,
@@ -157,3 +158,16 @@ def test_a_detail_is_of_one_moment(harness: Harness, monkeypatch: pytest.MonkeyP
     assert found.row.latest_id == "c1"
     assert [row.checkpoint_id for row in found.checkpoints] == ["c1"]
     assert found.next_seq == 2
+
+
+def test_every_view_of_a_read_only_store_with_a_time_limit(harness: Harness) -> None:
+    token = claim(harness.store, "t").token
+    chain(harness.checkpoints, "t", token, ["c1"])
+    desk = harness.open(read_only=True, statement_timeout=SECOND).desk
+    assert [row.thread_id for row in desk.threads(ThreadFilter()).rows] == ["t"]
+    assert desk.count_threads(ThreadFilter(prefix="t")).count == 1
+    assert desk.thread("t") == harness.store.desk.thread("t")
+    assert desk.snapshot("t", "c1") == harness.store.desk.snapshot("t", "c1")
+    assert desk.events(None).rows == desk.events_before(None).rows == harness.store.desk.events(None).rows
+    assert len(desk.events(None, thread_id="t", kinds=["custom"]).rows) == 1
+    assert desk.now() == harness.now()

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from engine.checkpoints import CheckpointStatus, Commit, TenantThreads, ThreadQuery
+from engine.checkpoints import CheckpointStatus, Commit, SweepPolicy, TenantThreads, ThreadQuery
 from engine.errors import TenantMismatch, ValidationError
-from tests.support.builders import ck, claim, emit, ev, fresh_id
+from tests.support.builders import TTL, ck, claim, emit, ev, fresh_id
 from tests.support.refusals import refused
 from tests.support.threads import ids, put
 from tests.support.together import all_succeeded, together
@@ -138,6 +138,18 @@ def test_ops_32_a_deleted_child_is_still_a_cursor(harness_any_clock: Harness) ->
     delete(store, "b", tokens["b"])
     assert store.children("p") == ["a", "c"]
     assert store.children("p", after="b") == ["c"]
+
+
+def test_ops_33_a_reclaimed_child_is_no_cursor(harness: Harness) -> None:
+    store = harness.checkpoints
+    tokens = family(store, "a", "b", "c")
+    delete(store, "b", tokens["b"])
+    harness.advance(2 * TTL)
+    swept = store.sweep(SweepPolicy(tombstone_age=TTL), lambda _: {})
+    assert swept.tombstones_reclaimed == 1
+    unplaced(store, "p", "b")
+    assert store.children("p") == ["a", "c"]
+    assert store.children("p", after="a") == ["c"]
 
 
 def test_ops_34_a_deleted_child_without_an_event_is_no_cursor(harness: Harness) -> None:

@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from tests.support.harness import Harness
 
 
-def stopped(store: Checkpointer, t: str, **more: str | None) -> None:
+def stopped(store: Checkpointer, t: str, *, tenant: str | None = None, origin: str | None = None) -> None:
     """A thread with work left and nobody on it."""
-    store.release(t, put(store, t, **more))
+    store.release(t, put(store, t, tenant=tenant, origin=origin))
 
 
 def stopped_in_turn(harness: Harness, *names: str) -> None:

@@ -9,18 +9,21 @@ from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import text
 
 from engine.checkpoints import (
     MAX_LIMIT,
     CheckpointStatus,
     Commit,
+    RetentionPolicy,
+    SweepPolicy,
     ThreadPage,
     ThreadQuery,
     ThreadStatus,
     ThreadSummary,
     set_metadata,
 )
-from engine.errors import StaleClaim, ValidationError
+from engine.errors import StaleClaim, StoreFailure, ValidationError
 from tests.support.builders import T0, TTL, chain, ck, claim, emit, fresh_id, wr
 from tests.support.refusals import refused
 from tests.support.threads import SECOND, ids, in_turn, put, walk, walk_incomplete
@@ -182,6 +185,8 @@ def test_ops_50_what_does_not_move_a_thread(harness: Harness) -> None:
         lambda: store.commit("t1", Commit(token, writes=[wr("c1", "0.0")])),
         lambda: store.renew("t1", token, TTL),
         lambda: store.compact_events("t1", 2),
+        lambda: store.prune("t1", RetentionPolicy(max_checkpoints=1, max_events=0)),
+        lambda: store.sweep(SweepPolicy(RetentionPolicy(max_events=0)), lambda _: {}),
         lambda: store.release("t1", token),
         lambda: claim(store, "t1"),
     ):
@@ -430,3 +435,29 @@ def test_ruling_75_created_at_is_the_first_commit_under_the_id(harness: Harness)
     harness.advance(SECOND)
     put(store, t)
     assert store.threads(ANYBODY).threads[0].created_at == harness.now()
+
+
+def test_a_row_that_does_not_decode_is_a_store_failure(harness: Harness) -> None:
+    store = harness.checkpoints
+    put(store, "t")
+    with harness.raw() as connection:
+        connection.execute(text("UPDATE thread SET latest_status = 'odd'"))
+    with pytest.raises(StoreFailure) as caught:
+        store.threads(ANYBODY)
+    assert caught.value.operation == "threads"
+    assert "'t'" in caught.value.message
+    assert "'odd'" in caught.value.message
+
+
+def test_a_reader_lists_what_it_may_not_change(harness: Harness) -> None:
+    put(harness.checkpoints, "t", metadata={"kind": "chat"})
+    put(harness.checkpoints, "child", origin="t")
+    reader = harness.open(read_only=True).checkpoints
+    assert ids(reader.threads(ANYBODY)) == reader.find_threads(None, "t") == ["t"]
+    assert ids(reader.threads(ThreadQuery(None, metadata={"kind": "chat"}))) == ["t"]
+    assert reader.children("t") == ["child"]
+    assert ids(reader.incomplete(None)) == []
+    assert reader.tombstones() == []
+    found = reader.latest_of_runs("t", ["run"])
+    assert found is not None
+    assert found.id == "c1"

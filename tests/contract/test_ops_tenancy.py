@@ -1,4 +1,4 @@
-"""One owner's view (cases 16 to 18 of checkpoints-operations.md, 2.12, ruling 48), prefixes and tombstones."""
+"""One owner's view (cases 16 to 18 of checkpoints-operations.md, ruling 48), prefixes and tombstones."""
 
 from __future__ import annotations
 

@@ -286,7 +286,7 @@ def test_ruling_22_a_cancelled_read_takes_nothing_from_the_next(harness: Harness
         try:
             page = tail.read(cancel=cancel)
         except WaitCancelled:
-            continue
+            continue  # The cancel came first; the next read starts anew.
         assert [record.payload["name"] for _, record in page] == ["a"]
         return
     assert names(tail) == ["a"]

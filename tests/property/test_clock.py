@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from engine.checkpoints import EventDraft
 from engine.clock import EARLIEST, LATEST, ManualClock, from_ns, from_span, span_ns, to_ns
 from engine.errors import ValidationError
-from tests.property.values import THOROUGHLY, INSTANTS, NAIVE, STORABLE
+from tests.property.values import INSTANTS, NAIVE, STORABLE, THOROUGHLY
 from tests.support.builders import T0
 
 LOWEST, HIGHEST = to_ns(EARLIEST), to_ns(LATEST)

@@ -1,4 +1,4 @@
-"""Any text is an id wherever an id is taken, or is refused everywhere; alike on both back ends (ruling 12)."""
+"""Any text is an id wherever an id is taken, or is refused everywhere, on both back ends alike (ruling 12)."""
 
 from __future__ import annotations
 
@@ -41,17 +41,12 @@ if TYPE_CHECKING:
 RUNNING = CheckpointStatus.RUNNING
 
 
-def checkpoint(name: str, parent: str | None, origin: str | None) -> Checkpoint:
-    """A checkpoint that has the name in every field for text, its owners being `name` too."""
-    made_by = None if origin is None else Origin(origin)
-    return Checkpoint(name, name, name, RUNNING, {name: name}, parent, T0, name, None, made_by)
-
-
-def written(name: str, token: int, parent: str | None, origin: str | None, target: str) -> Commit:
-    """The name everywhere in a plain commit."""
+def written(name: str, token: int, parent: str | None, target: str) -> Commit:
+    """A plain commit of checkpoint `target` that has the name in every other place for text."""
+    made_by = Origin(name)
     return Commit(
         token,
-        checkpoint=checkpoint(target, parent, origin),
+        checkpoint=Checkpoint(target, name, name, RUNNING, {name: name}, parent, T0, name, None, made_by),
         writes=[PendingWrite(target, name, name, name), PendingWrite(target, "", name, name)],
         events=[EventDraft(name, name, name, name, name, name, T0), EventDraft(name, name, name)],
     )
@@ -70,9 +65,9 @@ def test_any_valid_text_works_in_every_verb(both: list[Checkpointer], name: str)
         refused(busy, store.claim, name, ClaimRequest("other", TTL, name))
         assert store.renew(name, token, TTL).holder == name
 
-        first = written(name, token, None, "parent", other)
+        first = written(name, token, None, other)
         records = store.commit(name, first)
-        second = written(name, token, other, "parent", name)
+        second = written(name, token, other, name)
         records += store.commit(name, second)
         plus = Commit(
             token,
@@ -150,7 +145,7 @@ BUILT: list[Callable[[str], Any]] = [
     lambda bad: ClaimRequest(bad, TTL),
     lambda bad: ClaimRequest("run", TTL, bad),
     lambda bad: Fence(bad, 1),
-    lambda bad: Origin(bad),
+    Origin,
     lambda bad: ck(bad, t="t"),
     lambda bad: ck("c", bad, t="t"),
     lambda bad: ck("c", t=bad),

@@ -75,7 +75,7 @@ def test_numbers_in_a_checkpoint_come_back_or_are_refused(
 ) -> None:
     def write_and_read(store: Checkpointer) -> object:
         t, current = prepared(store)
-        made = ck("c4", "c3", t="t", fencing_token=token, format_version=version)
+        made = ck("c4", "c3", t=t, fencing_token=token, format_version=version)
         store.commit(t, Commit(current, checkpoint=made))
         found = store.checkpoint(t, "c4")
         return found == made

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from engine.errors import ValidationError
 from engine.paging import check_limit, decode_cursor, encode_cursor
-from tests.property.values import THOROUGHLY, ALMOST_JSON, ANY_CHARACTER, VALID_IDS, WHOLE
+from tests.property.values import ANY_CHARACTER, JSON, THOROUGHLY, VALID_IDS, WHOLE
 
 if TYPE_CHECKING:
     from engine.paging import Key
@@ -53,7 +53,7 @@ def test_a_cursor_of_another_listing_is_refused(key: Key, kinds: list[type]) -> 
 
 
 @THOROUGHLY
-@given(cursor=st.text(ANY_CHARACTER) | st.text("ABCabc019-_=+/") | ALMOST_JSON.map(as_cursor), kinds=KINDS)
+@given(cursor=st.text(ANY_CHARACTER) | st.text("ABCabc019-_=+/") | JSON.map(as_cursor), kinds=KINDS)
 @example(cursor=as_cursor([2**64]), kinds=[int])
 @example(cursor=as_cursor([True]), kinds=[int])
 @example(cursor=as_cursor(["\ud800"]), kinds=[str])
@@ -65,7 +65,7 @@ def test_garbage_is_refused_or_is_a_key_that_a_statement_can_take(cursor: str, k
     try:
         key = decode_cursor(cursor, *kinds)
     except ValidationError:
-        return
+        return  # Refused, as most garbage is.
     assert list(map(type, key)) == kinds
     for part in key:
         if isinstance(part, str):

@@ -6,7 +6,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from prometheus_client import CollectorRegistry
+
 from engine import open_store
+from engine.checkpoints import MeteredCheckpointer
 from engine.clock import ManualClock
 from tests.support.builders import STEP, T0, TTL
 from tests.support.shift import shift_back
@@ -61,6 +64,7 @@ class Harness:
         """A store on this storage, or on `url`; closed with the harness."""
         store = open_store(self.url if url is None else url, **(self._defaults() | options))
         self._opened.append(store)
+        self._equip(store)
         return store
 
     def reopen(self) -> Store:
@@ -117,9 +121,20 @@ class Harness:
     def _defaults(self) -> dict[str, Any]:
         return {"clock": self.clock}
 
+    def _equip(self, store: Store) -> None:
+        """Whatever a kind of harness does to each store it opens."""
+
     def _keep(self, url: str) -> str:
         self._urls.append(url)
         return url
+
+
+class MeteredHarness(Harness):
+    """Stores whose threads are reached through a metered wrapper (case 134 of checkpoints-operations.md)."""
+
+    def _equip(self, store: Store) -> None:
+        # A store's checkpointer is made once and then kept as an attribute: this one takes its place.
+        vars(store)["checkpoints"] = MeteredCheckpointer(store.checkpoints, CollectorRegistry())
 
 
 class ServerClockHarness(Harness):

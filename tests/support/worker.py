@@ -23,7 +23,7 @@ from engine.checkpoints import (
     PendingWrite,
     RunClaim,
 )
-from engine.errors import StaleClaim, StoreFailure, TenantMismatch
+from engine.errors import CheckpointNotFound, StaleClaim, StoreFailure, TenantMismatch
 from tests.support.background import LIMIT
 
 if TYPE_CHECKING:
@@ -200,6 +200,8 @@ class Worker:
     def fork(self, source: str, checkpoint_id: str, target: str, run_id: str) -> Checkpoint:
         """Begin `target` with the state that `source` had at one checkpoint, which is only read."""
         origin = self._checkpoints.checkpoint(source, checkpoint_id)
+        if origin is None:
+            raise CheckpointNotFound(source, checkpoint_id)
         with self._admitted(target, run_id, None) as run:
             state = run.over(None, COMPLETED, {"results": _results(origin), "frontier": []})
             self._commit(run, checkpoint=state, events=[run.event("thread_forked", state)])

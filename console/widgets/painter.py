@@ -1,0 +1,90 @@
+"""How a list's line looks: a sign, then the cells of the columns, on the ground that says where the cursor
+is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from rich.segment import Segment
+from textual.strip import Strip
+
+from console.present import Safe, Tone, own
+from console.widgets.columns import GAP
+
+if TYPE_CHECKING:
+    from rich.style import Style
+
+    from console.theme import Look
+    from console.widgets.columns import Fitted, Scene
+
+MARGIN: Final = 2
+"""Cells before the first column: the sign, and a blank."""
+BLANK: Final = own("")
+
+
+class Sign(StrEnum):
+    """What stands before a row. The row under the cursor may be a ghost."""
+
+    NONE = " "
+    CURSOR = ">"
+    GHOST = "~"
+
+
+@dataclass(frozen=True, slots=True)
+class Painter:
+    """Makes lines of `width` cells from finished segments; nothing is parsed."""
+
+    look: Look
+    fitted: tuple[Fitted[Any], ...]
+    width: int
+
+    def titles(self) -> Strip:
+        """The columns' titles."""
+        texts = [each.column.fitted(each.column.title, each.width) for each in self.fitted]
+        style = self.look.style(Tone.MUTED, self.look.band)
+        return self._filled([Segment(" " * MARGIN + (" " * GAP).join(texts), style)], self.look.band)
+
+    def row(self, row: Any, scene: Scene, sign: Sign, focused: bool) -> Strip:
+        """One row; a ghost is muted."""
+        ground = self._ground(sign, focused)
+        segments = [Segment(f"{sign.value} ", self.look.style(Tone.ACCENT, ground))]
+        for place, each in enumerate(self.fitted):
+            cell = each.column.cell(row, scene)
+            tone = Tone.MUTED if sign is Sign.GHOST else cell.tone
+            style = ground if tone is Tone.PLAIN else self.look.style(tone, ground)
+            gap = " " * GAP if place else ""
+            segments.append(Segment(gap + each.column.fitted(cell.text, each.width), style))
+        return self._filled(segments, ground)
+
+    def note(self, text: Safe) -> Strip:
+        """A line of prose where rows would be."""
+        style = self.look.style(Tone.MUTED, self.look.ground)
+        return self._filled([Segment(" " * MARGIN + text, style)], self.look.ground)
+
+    def _ground(self, sign: Sign, focused: bool) -> Style:
+        if sign is Sign.NONE:
+            return self.look.ground
+        return self.look.cursor if focused else self.look.faded_cursor
+
+    def _filled(self, segments: list[Segment], ground: Style) -> Strip:
+        return Strip(segments).adjust_cell_length(self.width, ground).simplify()
+
+
+def difference(old: Strip | None, new: Strip) -> tuple[int, int] | None:
+    """The cells from which and up to which two lines differ; None if they do not."""
+    if old == new:
+        return None
+    if old is None or old.cell_length != new.cell_length:
+        return 0, new.cell_length
+    before, after = _cells(old), _cells(new)
+    if not len(before) == len(after) == new.cell_length:  # wide characters: places are not cells
+        return 0, new.cell_length
+    places = [place for place, (one, other) in enumerate(zip(before, after, strict=True)) if one != other]
+    return (places[0], places[-1] + 1) if places else None
+
+
+def _cells(strip: Strip) -> list[tuple[str, Style | None]]:
+    return [(character, segment.style) for segment in strip for character in segment.text]

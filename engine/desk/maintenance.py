@@ -1,0 +1,140 @@
+"""Housekeeping for a whole store under one lease: sweeps, pass after pass (ruling 49, checkpoints-operations.md 5)."""
+
+from __future__ import annotations
+
+import logging
+import os
+import random
+import socket
+import threading
+import uuid
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from engine.checkpoints import ClaimRequest, SweepPolicy, SweepResult
+from engine.errors import EngineError, ThreadBusy, ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from engine.checkpoints import Checkpointer, RunClaim, SweepGuard
+    from engine.store import Store
+
+MAINTENANCE_THREAD: Final = "holdwatch/maintenance"
+"""The id whose claim is the lease: whoever holds it sweeps, and an operator sees who that is."""
+LEASE: Final = timedelta(seconds=60)
+PAUSE: Final = timedelta(milliseconds=50)
+"""Between two pages, so that workers get their turn."""
+JITTER: Final = 0.1
+"""Of the interval, so that many processes do not ask for the lease at the same moment."""
+MAX_BACKOFF: Final = timedelta(minutes=10)
+MAX_DOUBLINGS: Final = 10
+
+log = logging.getLogger(__name__)
+
+
+def protect_nothing(_thread_ids: Sequence[str]) -> Mapping[str, frozenset[str]]:
+    """The guard without an opinion: only open queue entries keep evidence."""
+    return {}
+
+
+@dataclass(frozen=True, slots=True)
+class Pass:
+    """What one pass over the store did, all pages together.
+
+    `next` is set where it ended early: the pass after it goes on from there.
+    """
+
+    pages: int = 0
+    visited: int = 0
+    checkpoints_removed: int = 0
+    events_removed: int = 0
+    tombstones_reclaimed: int = 0
+    next: str | None = None
+
+    def plus(self, page: SweepResult) -> Pass:
+        """This and one page more."""
+        return replace(
+            self,
+            pages=self.pages + 1,
+            visited=self.visited + page.visited,
+            checkpoints_removed=self.checkpoints_removed + page.checkpoints_removed,
+            events_removed=self.events_removed + page.events_removed,
+            tombstones_reclaimed=self.tombstones_reclaimed + page.tombstones_reclaimed,
+            next=page.next,
+        )
+
+
+class Maintenance:
+    """Sweeps `store` every `interval` by `policy`, in this process as long as it holds the lease.
+
+    A guard that raises stops the pass with its page untouched; the next pass goes on from there, after an
+    interval that doubles with each failure. ValidationError for an interval that is not above zero.
+    """
+
+    def __init__(
+        self,
+        store: Store,
+        *,
+        interval: timedelta,
+        policy: SweepPolicy,
+        guard: SweepGuard | None = None,
+    ) -> None:
+        if interval <= timedelta(0):
+            raise ValidationError("interval", ("must be above zero",))
+        self._checkpoints: Checkpointer = store.checkpoints
+        self._interval = interval
+        self._policy = policy
+        self._guard = guard or protect_nothing
+        self._holder = f"maintenance/{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
+        self._after: str | None = None
+        self._failures = 0
+
+    def run(self, stop: threading.Event, *, report: Callable[[Pass], None] | None = None) -> None:
+        """Pass after pass until `stop` is set; `report` is told of each one that was finished."""
+        while not stop.is_set():
+            done = self._guarded_pass(stop)
+            if done is not None and report is not None:
+                report(done)
+            stop.wait(self._pause().total_seconds())
+
+    def run_once(self, stop: threading.Event | None = None) -> Pass | None:
+        """One pass from where the last one stopped; None while somebody else holds the lease."""
+        try:
+            claim = self._checkpoints.claim(MAINTENANCE_THREAD, ClaimRequest(self._holder, LEASE))
+        except ThreadBusy:
+            return None
+        try:
+            return self._pages(claim, stop or threading.Event())
+        finally:
+            self._checkpoints.release(MAINTENANCE_THREAD, claim.token)
+
+    def _pages(self, claim: RunClaim, stop: threading.Event) -> Pass:
+        done = Pass()
+        while True:
+            page = self._checkpoints.sweep(self._policy, self._guard, after=self._after)
+            done, self._after = done.plus(page), page.next
+            if self._after is None or stop.wait(PAUSE.total_seconds()):
+                return done
+            self._checkpoints.renew(MAINTENANCE_THREAD, claim.token, LEASE)
+
+    def _guarded_pass(self, stop: threading.Event) -> Pass | None:
+        try:
+            done = self.run_once(stop)
+        except Exception as error:  # a guard may raise anything; the next pass goes on from the same page
+            self._failures += 1
+            log.warning(
+                "maintenance stopped at %r: %s",
+                self._after,
+                error,
+                exc_info=not isinstance(error, EngineError),
+            )
+            return None
+        self._failures = 0
+        return done
+
+    def _pause(self) -> timedelta:
+        jittered: timedelta = self._interval * random.uniform(1 - JITTER, 1 + JITTER)  # noqa: S311 - no secret
+        doublings = min(self._failures, MAX_DOUBLINGS)
+        return min(jittered * float(2**doublings), max(MAX_BACKOFF, jittered))

@@ -1,0 +1,181 @@
+"""The simulated world: one storage, a clock, dice, and the calls that actors make, each one transaction.
+
+The world lets a transaction land, writes it into the journal and may then lose the reply, or lose the request before
+it lands: an actor cannot tell the two apart.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, deque
+from typing import TYPE_CHECKING, Any
+
+from engine.checkpoints import ClaimRequest
+from engine.errors import EngineError, StaleClaim, ThreadBusy
+from tests.property.agreement import outcome
+from tests.simulation.journal import Journal
+from tests.support.builders import TTL
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from datetime import datetime, timedelta
+
+    from engine.checkpoints import Checkpointer, Commit, EventRecord, RunClaim
+    from tests.property.subjects import Subject
+
+THREADS = ("alpha", "beta", "gamma", "")
+TENANTS = (None, "acme")
+LOST = 0.06
+"""The chance of a lost request, and of a lost reply."""
+TRACED = 60
+"""How many of the last transactions a failure shows."""
+
+
+class Lost(Exception):
+    """No answer came: the call may have landed or not."""
+
+
+class World:
+    """Everything that the actors of one run share."""
+
+    def __init__(self, subject: Subject, seed: int) -> None:
+        self.subject, self.dice, self.journal = subject, random.Random(seed), Journal()
+        self.held: dict[str, tuple[int, str, str | None, datetime]] = {}
+        """The claim that is stored for each thread: token, run, tenant, end."""
+        self.seen: Counter[str] = Counter()
+        self.trace: deque[str] = deque(maxlen=TRACED)
+        self._written = 0
+
+    @property
+    def store(self) -> Checkpointer:
+        """One of the stores over the storage."""
+        return self.dice.choice(self.subject.checkpointers)
+
+    @property
+    def now(self) -> datetime:
+        """The store's time."""
+        return self.subject.clock.now()
+
+    def fresh(self) -> int:
+        """A number that marks one event, so that none can stand in for another."""
+        self._written += 1
+        return self._written
+
+    def chance(self, probability: float) -> bool:
+        """Whether it happens this time."""
+        return self.dice.random() < probability
+
+    def claim(self, t: str, run: str, tenant: str | None) -> RunClaim:
+        """Claim a thread: granted exactly where no live claim stands."""
+        before = self.held.get(t)
+        live = before is not None and self.now < before[3]
+        named = before[1] if before is not None and before[2] == tenant else None
+        request = ClaimRequest(run, TTL, tenant)
+        claim: RunClaim | EngineError = outcome(self._send, "claim", t, lambda: self.store.claim(t, request))
+        if isinstance(claim, EngineError):
+            assert isinstance(claim, ThreadBusy)
+            assert live, f"{claim} although the lease has ended"
+            assert claim.holder.run_id == named
+            raise claim
+        assert not live, f"{claim} although {before} is live"
+        self.journal.granted(claim.token)
+        assert (claim.taken_over_from, claim.expires_at) == (named, self.now + TTL)
+        self.held[t] = (claim.token, run, tenant, claim.expires_at)
+        self._reply()
+        return claim
+
+    def renew(self, t: str, token: int) -> None:
+        """Renew a claim: refused exactly where another is stored."""
+        self._fenced("renew", t, token, lambda: self.store.renew(t, token, TTL))
+        held = self.held[t]
+        self.held[t] = (*held[:3], self.now + TTL)
+        self._reply()
+
+    def release(self, t: str, token: int) -> None:
+        """Release a claim; a stale one changes nothing."""
+        self._send("release", t, lambda: self.store.release(t, token))
+        if self._current(t) == token:
+            del self.held[t]
+        self._reply()
+
+    def commit(self, t: str, commit: Commit) -> list[EventRecord]:
+        """Commit: lands exactly under the stored token, with the next numbers."""
+        records: list[EventRecord] = self._fenced(
+            "commit", t, commit.token, lambda: self.store.commit(t, commit)
+        )
+        self.journal.committed(t, commit.token, records)
+        self._reply()
+        return records
+
+    def delete(self, t: str, token: int) -> None:
+        """Delete a thread under its claim."""
+        self._fenced("delete", t, token, lambda: self.store.delete_thread(t, token))
+        del self.held[t]
+        self.journal.deleted(t)
+        self._reply()
+
+    def compact(self, t: str, before: int) -> None:
+        """Drop the start of a log."""
+        self._send("compact", t, lambda: self.store.compact_events(t, before))
+        self.journal.compacted(t, before)
+        self._reply()
+
+    def read(self, t: str, cursor: int, limit: int) -> list[EventRecord]:
+        """Read a log: exactly what the journal has, or exactly its refusal."""
+        expected = self.journal.refusal(t, cursor)
+        found: list[EventRecord] | EngineError = outcome(self.store.events_after, t, cursor, limit)
+        if isinstance(found, EngineError):
+            self._note("read", t, type(found).__name__)
+            assert found == expected, f"at {cursor}: {found} instead of {expected}"
+            raise found
+        self._note("read", t, "done")
+        assert expected is None, f"at {cursor}: {found} instead of {expected}"
+        assert found == self.journal.readable(t, cursor)[:limit]
+        return found
+
+    def advance(self, by: timedelta) -> None:
+        """Move the clock."""
+        self.subject.clock.advance(by)
+        self._note("clock", "", str(by))
+
+    def reopen(self) -> None:
+        """Close every store on the storage and open it again."""
+        if self.subject.durable:
+            self.subject.reopen()
+            self._note("reopen", "", "done")
+
+    def _fenced(self, verb: str, t: str, token: int, call: Callable[[], Any]) -> Any:
+        """A call that must land under the stored token and under no other."""
+        current = self._current(t)
+        result = outcome(self._send, verb, t, call)
+        if isinstance(result, EngineError):
+            assert token != current, f"{verb} of {t!r} was refused under the stored token: {result}"
+            assert result == StaleClaim(t, token, current)
+            raise result
+        assert token == current, f"{verb} of {t!r} landed under {token}, stored is {current}"
+        return result
+
+    def _send(self, verb: str, t: str, call: Callable[[], Any]) -> Any:
+        if self.chance(LOST):
+            self._note(verb, t, "request lost")
+            raise Lost
+        try:
+            result = call()
+        except EngineError as refused:
+            self._note(verb, t, type(refused).__name__)
+            raise
+        self._note(verb, t, "done")
+        return result
+
+    def _reply(self) -> None:
+        if self.chance(LOST):
+            self.trace.append("  its reply was lost")
+            self.seen["reply lost"] += 1
+            raise Lost
+
+    def _current(self, t: str) -> int | None:
+        return self.held[t][0] if t in self.held else None
+
+    def _note(self, verb: str, t: str, result: str) -> None:
+        self.seen[f"{verb}: {result}"] += 1
+        self.trace.append(f"{verb} {t!r}: {result}")
