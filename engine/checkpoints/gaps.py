@@ -25,6 +25,11 @@ class Gaps:
         self.settled = 0
         self._horizons: deque[tuple[int, int]] = deque()
 
+    @property
+    def pending(self) -> int:
+        """How many horizons are not settled yet."""
+        return len(self._horizons)
+
     def saw(self, oldest: int) -> None:
         """`oldest` ran in a read's snapshot, nothing older: what it showed of earlier horizons is final."""
         while self._horizons and oldest >= self._horizons[0][1]:

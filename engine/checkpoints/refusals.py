@@ -47,12 +47,15 @@ def _upsert(insert: object) -> Statement:
 _COUNT = {"sqlite": _upsert(sqlite.insert), "postgresql": _upsert(postgresql.insert)}
 
 
+def last_token(connection: Connection) -> int:
+    """The newest token that this store gave out; 0 before the first. The next one is higher."""
+    return int(connection.execute(_LAST_TOKEN[connection.dialect.name]).scalar_one())
+
+
 def record_refusal(connection: Connection, thread_id: str, token: int, verb: str) -> None:
     """Count a refusal of `token`, unless it was never issued or nothing is known of the thread."""
-    dialect = connection.dialect.name
-    last = connection.execute(_LAST_TOKEN[dialect]).scalar_one()
-    if 1 <= token <= last and _KNOWN.one(connection, id=thread_id) is not None:
-        _COUNT[dialect].count(connection, id=thread_id, shown=token, verb=verb)
+    if 1 <= token <= last_token(connection) and _KNOWN.one(connection, id=thread_id) is not None:
+        _COUNT[connection.dialect.name].count(connection, id=thread_id, shown=token, verb=verb)
 
 
 class RefusalThrottle:

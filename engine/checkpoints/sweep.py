@@ -74,7 +74,7 @@ class Touched:
 
 def _touched(rules: Iterable[str]) -> Statement:
     applied = or_(false(), *(_RULES[rule] for rule in rules))
-    inside = thread.c.thread_id.between(bindparam("first"), bindparam("last"))
+    inside = and_(thread.c.thread_id >= bindparam("first"), thread.c.thread_id <= bindparam("last"))
     empty = and_(thread.c.latest_id.is_(None), thread.c.first_seq.is_(None))
     found = select(thread.c.thread_id, empty.label("empty")).where(inside, applied)
     return Statement(found.order_by(thread.c.thread_id))

@@ -1,19 +1,19 @@
 """Up to where the event log is decided: no commit under way can bring an event below (ruling 23).
 
 Positions are drawn before commits land. A run without a gap is decided at once; past a gap, everything seen
-at one moment is decided once all transactions of that moment have ended. SQLite numbers in commit order,
-where all is decided.
+at one moment is decided once all transactions of that moment have ended: the horizons of `Gaps`, with the
+boundary of `engine.database.snapshot`, as every tail has them. SQLite numbers in commit order, where all is
+decided.
 """
 
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import bindparam, func, literal_column, select
 
-from engine.checkpoints.gaps import Held, Hold
+from engine.checkpoints.gaps import Gaps, Held, Hold
 from engine.checkpoints.tables import event
 from engine.database.snapshot import boundary, oldest_running, oldest_writer
 from engine.database.statement import Statement
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
 STEP: Final = 10_000
 """Positions that one call looks at for gaps."""
+MAX_HORIZONS: Final = 64
+"""Moments remembered at once; while so many are unsettled, later calls only wait for these."""
 
 _AT: Final = event.c.position
 _NEXT: Final = (
@@ -51,21 +53,13 @@ _RECENT: Final = select(_AT).order_by(_AT.desc()).limit(literal_column(str(MAX_S
 _BEGIN = Statement(select(func.min(_RECENT.c.position).label("bottom"), func.count().label("number")))
 
 
-@dataclass(frozen=True, slots=True)
-class _Moment:
-    """What was the newest position at a moment, and a bound above all transactions that then ran."""
-
-    top: int
-    boundary: int
-
-
 class Frontier:
     """What the calls of one desk learn together; all before the newest 5,000 of its first look is decided."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._decided: int | None = None
-        self._pending: _Moment | None = None
+        self._gaps = Gaps()
         self._hold = Hold()
 
     def advance(self, connection: Connection) -> tuple[int, Held | None]:
@@ -86,14 +80,11 @@ class Frontier:
     def _learn(self, row: Any) -> None:
         assert self._decided is not None
         top, run = row.top or 0, row.run or 0
-        if self._pending is not None and row.oldest >= self._pending.boundary:
-            run = max(run, self._pending.top)
-            self._pending = None
-        if row.oldest >= row.boundary:
-            run = max(run, top)
-        self._decided = max(self._decided, run)
-        if self._pending is None and top > self._decided:
-            self._pending = _Moment(top, row.boundary)
+        self._gaps.saw(row.oldest)
+        if top > max(self._decided, run, self._gaps.settled) and self._gaps.pending < MAX_HORIZONS:
+            self._gaps.remember(top, row.boundary)
+            self._gaps.saw(row.oldest)  # Where nothing was running at all, this very look is the final one.
+        self._decided = max(self._decided, run, self._gaps.settled)
 
 
 def _begin(connection: Connection) -> int:

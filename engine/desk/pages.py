@@ -22,4 +22,9 @@ def counting(matching: Select[Any], looked: ColumnElement[Any]) -> Select[Any]:
 def count(connection: Connection, statement: Select[Any], values: dict[str, Any]) -> Capped:
     """Run a `counting` statement."""
     found = connection.execute(statement, values).one()
-    return Capped(min(found.number, MAX_COUNT), found.number > MAX_COUNT or found.looked > MAX_DRIVEN)
+    return capped(found.number, found.looked)
+
+
+def capped(number: int, looked: int = 0) -> Capped:
+    """A count of at most one past the cap, found among `looked` rows of a bounded set."""
+    return Capped(min(number, MAX_COUNT), number > MAX_COUNT or looked > MAX_DRIVEN)

@@ -15,8 +15,9 @@ from engine.checkpoints import Attempt, CheckpointStatus, QueueEntry, QueueState
 from engine.checkpoints import claims as claim_verbs
 from engine.checkpoints.queue import MAX_ERROR
 from engine.errors import StaleLease, ValidationError
-from tests.support.background import LIMIT, background
+from tests.support.background import LIMIT, background, until
 from tests.support.builders import RUNNING, STEP, chain, claim, fresh_id, latest_id
+from tests.support.locks import waiting_for_locks
 from tests.support.queued import LEASE, entry_of, history, leased, pruned, states
 from tests.support.refusals import refused
 from tests.support.threads import SECOND, put
@@ -380,14 +381,11 @@ def test_ruling_73_a_lapsed_entry_stands_where_it_stood(harness: Harness) -> Non
     assert [entry.id for entry in again if entry is not None] == [ids[0], ids[1]]
 
 
-def test_ruling_73_who_passes_an_entry_over_leaves_it_free(harness: Harness) -> None:
+def test_ruling_73_who_passes_an_entry_over_leaves_it_free(postgres_harness: Harness) -> None:
     """A worker whose transaction is under way locks the one entry it takes."""
-    if harness.kind == "sqlite":
-        pytest.skip("one writer at a time: nobody else leases meanwhile")
-    store = harness.store
-    lapsed, due = (
-        store.queue.enqueue(t, {}, available_at=harness.now() + n * STEP) for n, t in enumerate("ab")
-    )
+    harness, store = postgres_harness, postgres_harness.store
+    now = harness.now()
+    lapsed, due = (store.queue.enqueue(t, {}, available_at=now + n * STEP) for n, t in enumerate("ab"))
     harness.advance(SECOND)
     assert store.queue.lease("w1", LEASE) is not None
     harness.advance(LEASE)
@@ -397,6 +395,24 @@ def test_ruling_73_who_passes_an_entry_over_leaves_it_free(harness: Harness) -> 
     assert mine is not None
     assert yours is not None
     assert (mine.id, yours.id) == (lapsed, due)
+
+
+def test_ruling_26_a_violation_means_the_next_entry(postgres_harness: Harness) -> None:
+    """Two workers see two entries of one thread at once: the second waits for the first, and then moves on."""
+    harness, store = postgres_harness, postgres_harness.store
+    now = harness.now()
+    names = ("busy", "busy", "other")
+    ids = [store.queue.enqueue(t, {}, available_at=now - (9 - n) * STEP) for n, t in enumerate(names)]
+    with store.engine.connect() as connection, connection.begin():
+        mine = queue.lease(connection, "w1", LEASE)
+        leasing = background(harness.sibling().queue.lease, "w2", LEASE)
+        until(lambda: waiting_for_locks(harness), "the second worker waits for the first one's lease")
+    yours = leasing.result(LIMIT)
+    assert mine is not None
+    assert yours is not None
+    assert (mine.id, yours.id) == (ids[0], ids[2])
+    assert states(store.queue)["other"] is QueueState.LEASED
+    assert store.queue.lease("w3", LEASE) is None
 
 
 def test_ruling_73_retry_makes_it_due_later(harness: Harness) -> None:

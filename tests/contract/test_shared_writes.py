@@ -147,7 +147,9 @@ def _never(together: object, left: float) -> None:
 
 
 @pytest.mark.parametrize(
-    ("before_the_verbs", "told"), [(True, Turn.ALONE), (False, Turn.UNKNOWN)], ids=["in a part", "at the commit"]
+    ("before_the_verbs", "told"),
+    [(True, Turn.ALONE), (False, Turn.UNKNOWN)],
+    ids=["in a part", "at the commit"],
 )
 def test_an_interrupted_leader_tells_its_companions(before_the_verbs: bool, told: Turn) -> None:
     led = _Led(KeyboardInterrupt(), before_the_verbs=before_the_verbs)

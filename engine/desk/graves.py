@@ -1,0 +1,83 @@
+"""What deleted threads left behind: where their numbering goes on, and since when (console.md F9, ruling 51)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import func, select, tuple_
+
+from engine.checkpoints.listing import BEYOND, ID, MOST, NOW, UPDATED, header
+from engine.checkpoints.registry_model import position
+from engine.checkpoints.tables import BURIED, refusal, thread
+from engine.clock import from_ns, from_span
+from engine.database.statement import Statement
+from engine.desk.views import MAX_PAGE, Page
+from engine.paging import check_limit, encode_cursor
+
+if TYPE_CHECKING:
+    from datetime import datetime, timedelta
+
+    from sqlalchemy import Connection
+
+_KEYS: Final = (thread.c.deleted_at, thread.c.thread_id)
+_REFUSED: Final = select(refusal.c.count).where(refusal.c.thread_id == thread.c.thread_id).scalar_subquery()
+_TOMBSTONES: Final = Statement(
+    header(
+        select(
+            *_KEYS,
+            thread.c.tomb_first,
+            thread.c.next_seq,
+            thread.c.latest_id,
+            thread.c.claim_token,
+            (NOW - thread.c.deleted_at).label("age"),
+            func.coalesce(_REFUSED, 0).label("refusals"),
+        )
+        .where(BURIED, tuple_(*_KEYS) < tuple_(UPDATED, ID))
+        .order_by(*(key.desc() for key in _KEYS))
+        .limit(MOST)
+        .subquery("page")
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TombstoneRow:
+    """A deleted id.
+
+    `continues_at` is the number that its next event gets: the one kept here, or where a new thread of the id
+    has got to. `reused`: the id has a claim, a checkpoint or events again; a sweep then drops the tombstone once
+    they are gone.
+    """
+
+    thread_id: str
+    continues_at: int
+    deleted_at: datetime
+    age: timedelta
+    reused: bool
+    refusals: int
+
+
+def tombstones(connection: Connection, after: str | None, limit: int) -> Page[TombstoneRow]:
+    """At most `limit` (1 to 200) tombstones of the whole store, last deleted first. A tombstone has no owner."""
+    check_limit(limit, MAX_PAGE)
+    deleted, thread_id = (BEYOND, "") if after is None else position(after)
+    found = _TOMBSTONES.all(connection, updated=deleted, id=thread_id, most=limit + 1)
+    rows: list[Any] = [row for row in found if row.thread_id is not None]
+    rows.sort(key=lambda row: (row.deleted_at, row.thread_id), reverse=True)
+    following = None
+    if len(rows) > limit:
+        following = encode_cursor(rows[limit - 1].deleted_at, rows[limit - 1].thread_id)
+    return Page(tuple(map(_tombstone_row, rows[:limit])), following, from_ns(found[0].now))
+
+
+def _tombstone_row(row: Any) -> TombstoneRow:
+    numbered = row.next_seq is not None
+    return TombstoneRow(
+        thread_id=row.thread_id,
+        continues_at=row.next_seq if numbered else row.tomb_first,
+        deleted_at=from_ns(row.deleted_at),
+        age=from_span(row.age),
+        reused=numbered or row.latest_id is not None or row.claim_token is not None,
+        refusals=row.refusals,
+    )
