@@ -7,9 +7,12 @@ import sys
 from typing import TYPE_CHECKING
 
 from tests.bench.commit import commit
+from tests.bench.growth import growth
 from tests.bench.places import places
 from tests.bench.read import read
+from tests.bench.registry import registry
 from tests.bench.report import table
+from tests.bench.sweep import sweep
 from tests.bench.tail import tail
 
 if TYPE_CHECKING:
@@ -18,7 +21,14 @@ if TYPE_CHECKING:
     from tests.bench.places import Places
     from tests.bench.report import Row
 
-WORKS: dict[str, Callable[[Places, float], list[Row]]] = {"commit": commit, "read": read, "tail": tail}
+WORKS: dict[str, Callable[[Places, float], list[Row]]] = {
+    "commit": commit,
+    "read": read,
+    "tail": tail,
+    "registry": registry,
+    "sweep": sweep,
+    "growth": growth,
+}
 SECONDS = 60.0
 
 
@@ -27,9 +37,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("works", nargs="*", choices=[*WORKS, []], help="default: all of them")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="about how long each work may take")
+    parser.add_argument("--threads", type=int, default=1_000_000, help="threads of the registry's store")
     chosen = parser.parse_args()
     rows: list[Row] = []
-    with places() as where:
+    with places(chosen.threads) as where:
         for name in chosen.works or WORKS:
             rows += WORKS[name](where, chosen.seconds)
     print(table(rows))

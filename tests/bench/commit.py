@@ -40,9 +40,7 @@ def _postgres(places: Places, threads: int, seconds: float) -> list[Row]:
     names = _names("w", threads)
     with ExitStack() as stack:
         store = stack.enter_context(open_store(places.migrated(f"ours_{threads}"), pool_size=threads))
-        pool = stack.enter_context(
-            closing(floor_postgres.Pool(places.migrated(f"floor_{threads}"), threads))
-        )
+        pool = stack.enter_context(closing(floor_postgres.Pool(places.migrated(f"floor_{threads}"), threads)))
         own = places.database(f"savers_{threads}")
         savers = [postgres_saver(own) for _ in names]
         contenders = [

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 
-from engine.checkpoints import Checkpoint, CheckpointStatus, Commit, EventRecord, PendingWrite, StoredCheckpoint
+from engine.checkpoints import (
+    Checkpoint,
+    CheckpointStatus,
+    Commit,
+    EventRecord,
+    PendingWrite,
+    StoredCheckpoint,
+)
 from engine.clock import from_ns, to_ns
 from tests.bench.workload import Chains, commit_of
 
@@ -183,5 +190,7 @@ def stored(rows: list[Any]) -> StoredCheckpoint:
         name, thread_id, run, CheckpointStatus(status), json.loads(body), parent,
         None if created is None else from_ns(created), tenant, token, None, version,
     )  # fmt: skip
-    writes = [PendingWrite(name, row[10], row[11], json.loads(row[12])) for row in rows if row[10] is not None]
+    writes = [
+        PendingWrite(name, row[10], row[11], json.loads(row[12])) for row in rows if row[10] is not None
+    ]
     return StoredCheckpoint(kept, writes)

@@ -107,7 +107,12 @@ class Committing:
 
 
 def _written(
-    connection: sqlite3.Connection, thread_id: str, commit: Commit, body: str, writes: list[Any], payloads: list[str]
+    connection: sqlite3.Connection,
+    thread_id: str,
+    commit: Commit,
+    body: str,
+    writes: list[Any],
+    payloads: list[str],
 ) -> int:
     kept = commit.checkpoint
     assert kept is not None
@@ -127,7 +132,9 @@ def _written(
     return int(seq)
 
 
-def _events(thread_id: str, commit: Commit, payloads: list[str], first: int, now: int) -> list[tuple[Any, ...]]:
+def _events(
+    thread_id: str, commit: Commit, payloads: list[str], first: int, now: int
+) -> list[tuple[Any, ...]]:
     return [
         (
             thread_id, seq, each.kind, each.run_id, each.checkpoint_id, each.task_id, each.node_id,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +56,37 @@ def _put_of(step: Step) -> Put:
     }
     metadata = {"source": "loop", "step": step.n, "parents": {}}
     return _config(step.thread_id, step.parent), checkpoint, metadata, {"state": version}
+
+
+_SEED = """
+INSERT INTO checkpoints (thread_id, checkpoint_ns, checkpoint_id, type, checkpoint, metadata)
+SELECT 'thread-' || n, '', lpad(n::text, 32, '0'), 'json', %(checkpoint)s::jsonb, '{}'::jsonb
+FROM generate_series(1, %(threads)s) AS n
+"""
+
+
+def seed_saver(saver: PostgresSaver, threads: int) -> None:
+    """Give the saver so many threads of one checkpoint each."""
+    checkpoint = {"v": 4, "id": "c1", "channel_values": {}, "channel_versions": {}, "versions_seen": {}}
+    with saver.conn.cursor() as cursor:
+        cursor.execute(_SEED, {"checkpoint": json.dumps(checkpoint), "threads": threads})
+        cursor.execute("ANALYZE")
+
+
+class Listing:
+    """list of the newest checkpoints over all threads."""
+
+    def __init__(self, saver: Any, limit: int) -> None:
+        self._saver = saver
+        self._limit = limit
+
+    def inputs(self, count: int) -> list[int]:
+        """The limit, again and again."""
+        return [self._limit] * count
+
+    def do(self, given: int) -> None:
+        """Read."""
+        assert len(list(self._saver.list(None, limit=given))) == given
 
 
 class Putting:

@@ -24,6 +24,8 @@ class Places:
 
     server: Server
     folder: Path
+    threads: int
+    """Threads of the large store."""
 
     def database(self, name: str) -> str:
         """The URL of a new database without tables."""
@@ -47,7 +49,7 @@ class Places:
 
 
 @contextmanager
-def places() -> Iterator[Places]:
+def places(threads: int) -> Iterator[Places]:
     """A server that waits for its disk, and a folder on the disk the server uses."""
     with tempfile.TemporaryDirectory(prefix="holdwatch-bench-") as folder, localpg.start(SETTINGS) as server:
-        yield Places(server, Path(folder))
+        yield Places(server, Path(folder), threads)

@@ -22,7 +22,11 @@ SQLITE_MICROSECONDS = 150.0
 
 def read(places: Places, seconds: float) -> list[Row]:
     """The rows of `latest`, in about `seconds`."""
-    return [*_postgres(places, 1, seconds / 3), *_postgres(places, 8, seconds / 3), _sqlite(places, seconds / 3)]
+    return [
+        *_postgres(places, 1, seconds / 3),
+        *_postgres(places, 8, seconds / 3),
+        _sqlite(places, seconds / 3),
+    ]
 
 
 def _filled(worker: Worker) -> Worker:

@@ -56,8 +56,22 @@ def bound_row(work: str, spread: Spread, unit: str, most: float) -> Row:
     return Row(work, shown, "-", "-", shown, noise, f"≤ {most:g} {unit}", spread.middle <= most)
 
 
+def rate_row(work: str, spread: Spread, unit: str, least: float) -> Row:
+    """An absolute rate that must be reached."""
+    noise = f"{spread.least:,.0f}–{spread.most:,.0f}"
+    shown = f"{spread.middle:,.0f} {unit}"
+    return Row(work, shown, "-", "-", shown, noise, f"≥ {least:,.0f} {unit}", spread.middle >= least)
+
+
+def report_row(work: str, measured: str) -> Row:
+    """A figure that is told and not judged."""
+    return Row(work, measured, "-", "-", measured, "-", "reported", holds=True)
+
+
 def table(rows: Iterable[Row]) -> str:
     """The rows in columns."""
     lines = [_HEADINGS, *(row.cells() for row in rows)]
     widths = [max(len(line[column]) for line in lines) for column in range(len(_HEADINGS))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)) for line in lines
+    )

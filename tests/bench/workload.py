@@ -21,14 +21,22 @@ _SENTENCE = "The tool answered with three candidates; the second one matches the
 def _snapshot() -> dict[str, Any]:
     """A graph's state whose JSON text is `BODY_BYTES` long, give or take one message."""
     messages: list[dict[str, Any]] = []
-    state = {"graph_id": "bench", "superstep": 7, "state": {"messages": messages, "budget": 12.5, "open": True}}
+    state = {
+        "graph_id": "bench",
+        "superstep": 7,
+        "state": {"messages": messages, "budget": 12.5, "open": True},
+    }
     while len(json.dumps(state)) < BODY_BYTES:
-        messages.append({"role": "tool", "id": f"message-{len(messages)}", "tokens": 21, "content": _SENTENCE * 2})
+        messages.append(
+            {"role": "tool", "id": f"message-{len(messages)}", "tokens": 21, "content": _SENTENCE * 2}
+        )
     return state
 
 
 SNAPSHOT = _snapshot()
-WRITE_BODIES = tuple({"operations": [{"channel": "messages", "value": _SENTENCE}], "routes": [n]} for n in range(2))
+WRITE_BODIES = tuple(
+    {"operations": [{"channel": "messages", "value": _SENTENCE}], "routes": [n]} for n in range(2)
+)
 PAYLOADS = tuple({"name": f"step-{n}", "version": 1, "detail": _SENTENCE} for n in range(EVENTS))
 
 
