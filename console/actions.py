@@ -28,6 +28,9 @@ class Place(StrEnum):
     LIST = "lists"
     FILTERED = "lists with a filter"
     THREADS = "threads"
+    CLAIMS = "claims"
+    QUEUE = "run queue"
+    OWNED = "rows with an owner"
     THREAD = "one thread"
     EVENTS = "events"
 
@@ -88,7 +91,12 @@ _READABLE: Final = {
 
 ACTIONS: Final = (
     Action("threads", ("1",), "Threads", "Go to the threads, newest first"),
+    Action("claims", ("2",), "Claims", "Go to the claims, live and over, first expiry first"),
     Action("events", ("5",), "Events", "Go to the live tail of the whole store"),
+    Action("queue", ("8",), "Queue", "Go to the run queue: leased runs, then those that wait"),
+    Action("incomplete", (), "Incomplete", "The threads that stopped half-way, longest untouched first"),
+    Action("tombstones", (), "Tombstones", "The deleted threads, and where their numbering continues"),
+    Action("holders", (), "Holders", "Who holds claims, and how many of them live or over"),
     Action("up", ("k", "up"), "up", "One row up", Place.LIST),
     Action("down", ("j", "down"), "down", "One row down", Place.LIST),
     Action("page_up", ("pageup",), "page up", "One screen up", Place.LIST),
@@ -116,6 +124,14 @@ ACTIONS: Final = (
         Place.FILTERED,
         footer=2,
     ),
+    Action(
+        "owner",
+        ("o",),
+        "owner",
+        "Open the owner: all claims of the row's holder; in a thread, the parent it is a child of",
+        Place.OWNED,
+        footer=3,
+    ),
     Action("detail", ("i",), "detail", "Show or hide the pane below the list", Place.FILTERED, footer=7),
     Action(
         "follow", ("f",), "follow", "Follow the newest events, or stay where you are", Place.EVENTS, footer=3
@@ -134,7 +150,14 @@ ACTIONS: Final = (
     Action("hour_on", ("}",), "+1 h", "One hour later among the events held", Place.EVENTS),
     Action("next_tab", ("tab", "l", "right"), "next tab", "The next tab", Place.THREAD, footer=1),
     Action("previous_tab", ("shift+tab", "h", "left"), "tab before", "The tab before", Place.THREAD),
-    Action("read", ("enter",), "read", "Into the text of this row; esc comes back", Place.THREAD, footer=2),
+    Action(
+        "read",
+        ("enter",),
+        "open",
+        "Into the row: its text, whole where it was cut, or the child thread; esc comes back",
+        Place.THREAD,
+        footer=2,
+    ),
     Action("pause", ("p",), "pause", "Stop asking the store, or go on", footer=5),
     Action("refresh", ("r",), "refresh", "Ask the store now", footer=8),
     Action("copy", ("y",), "copy", "Send the id under the cursor to the terminal's clipboard", footer=6),

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.app import App
 
-from console import theme
+from console import filters, theme
 from console.commands import Command, GoTo, OpenThread, Perform, ShowList, Wear
 from console.palette import VerbProvider
-from console.present import Safe, own, safe
+from console.present import Safe, Tone, own, safe
+from console.screens.claims import ClaimsScreen
 from console.screens.events import EventsScreen
 from console.screens.filtered import FilteredPage
 from console.screens.help import HelpScreen
 from console.screens.page import Page
+from console.screens.queue import QueueScreen
 from console.screens.thread import ThreadScreen
 from console.screens.threads import ThreadsScreen
 
@@ -45,7 +47,9 @@ class HoldwatchApp(App[None]):
         self.session = session
         theme.install(self)
         self.add_mode(ThreadsScreen.MODE, lambda: ThreadsScreen(session))
+        self.add_mode(ClaimsScreen.MODE, lambda: ClaimsScreen(session))
         self.add_mode(EventsScreen.MODE, lambda: EventsScreen(session))
+        self.add_mode(QueueScreen.MODE, lambda: QueueScreen(session))
 
     def on_mount(self) -> None:
         """Leave with a clean terminal also when told to by a signal."""
@@ -92,8 +96,23 @@ class HoldwatchApp(App[None]):
     def do_threads(self) -> None:
         self.switch_mode(ThreadsScreen.MODE)
 
+    def do_claims(self) -> None:
+        self.switch_mode(ClaimsScreen.MODE)
+
     def do_events(self) -> None:
         self.switch_mode(EventsScreen.MODE)
+
+    def do_queue(self) -> None:
+        self.switch_mode(QueueScreen.MODE)
+
+    def do_incomplete(self) -> None:
+        self.carry_out(ShowList(ThreadsScreen.MODE, filters.STUCK))
+
+    def do_tombstones(self) -> None:
+        self.carry_out(ShowList(ThreadsScreen.MODE, filters.TOMBSTONES))
+
+    def do_holders(self) -> None:
+        self.carry_out(ShowList(ClaimsScreen.MODE, filters.HOLDERS))
 
     def do_help(self) -> None:
         if isinstance(self.screen, Page):
@@ -130,5 +149,13 @@ class HoldwatchApp(App[None]):
                 self.call_after_refresh(self._narrow, text)
 
     def _narrow(self, text: str) -> None:
-        if isinstance(self.screen, FilteredPage):
-            self.screen.narrow(text)
+        """Narrow the list of the mode in front, closing what was opened over it."""
+        for _ in self.screen_stack[1:]:
+            self.pop_screen()
+        page = self.screen
+        if not isinstance(page, FilteredPage):
+            return
+        try:
+            page.narrow(text)
+        except ValueError as error:
+            page.say(safe(str(error), 600), Tone.WARN)

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 WIDE: Final = 110
 """Cells from which the header shows the store's whole address."""
-_SCREENS: Final = ("threads", "events")
+_SCREENS: Final = ("threads", "claims", "events", "queue")
+SCREENS_ROOM: Final = sum(len(actions.BY_NAME[name].label) + 4 for name in _SCREENS) + 14
+"""Cells that the names of the screens need, and the word that something is being asked."""
 _TONES: Final = {
     Condition.WAITING: Tone.INFO,
     Condition.LIVE: Tone.GOOD,
@@ -129,4 +131,4 @@ def rows_line(first: int, last: int, held: int, more: bool, total: str | None) -
     if not held:
         return (Cell(own("0 rows ")),)
     of = total if total is not None else f"{number(held)}{'+' if more else ''}"
-    return (Cell(own(f"{first:,}-{last:,} of {of} "), Tone.MUTED),)
+    return (Cell(own(f"  rows {first:,}-{last:,} of {of} "), Tone.MUTED),)

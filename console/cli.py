@@ -6,18 +6,18 @@ Nothing heavy is imported before a command is chosen: `--help` answers without T
 from __future__ import annotations
 
 import sys
-from enum import IntEnum
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from console import VERSION, stores
+from console import VERSION, cli_maintain, stores
+from console.command_line import STORE_VARIABLE, Exit, Store
 from console.model import GatewayError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-STORE_VARIABLE: Final = "HOLDWATCH_STORE"
+__all__ = ["STORE_VARIABLE", "Exit", "app", "open_console", "run", "with_command"]
 
 app = typer.Typer(
     name="holdwatch",
@@ -28,26 +28,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-
-Store = Annotated[
-    str,
-    typer.Argument(
-        envvar=STORE_VARIABLE,
-        metavar="STORE",
-        help="A file, sqlite:///path or postgresql://user@host/database.",
-        show_default=False,
-    ),
-]
-
-
-class Exit(IntEnum):
-    """What the command's exit codes mean."""
-
-    OK = 0
-    REFUSED = 1
-    STORE_FAILURE = 2
-    USAGE = 64
-    INTERRUPTED = 130
 
 
 def _version(wanted: bool) -> None:
@@ -96,6 +76,9 @@ def migrate(
 
     gateway.migrate(url)
     typer.echo(f"{stores.label_of(url).address} is ready")
+
+
+cli_maintain.register(app)
 
 
 def open_console(url: str) -> int:

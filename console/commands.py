@@ -1,10 +1,11 @@
 """The `:` line: what a typed command means. Parsing only; `Page` carries it out.
 
-:quit  :refresh  ...        any verb of the registry, by name (`q` for quit)
-:threads status:idle        go to a screen, with a filter
-:events kind:claimed
-:thr:ID   :thread ID        one thread
-:at 14:03:22   :at #41      a time or an event number, among the events held
+:quit  :refresh  ...          any verb of the registry, by name (`q` for quit)
+:threads status:idle          go to a screen, with a filter; :thr /stuck is the same for short
+:claims state:expired         :queue state:dead   :events kind:claimed
+:incomplete tenant:acme       the threads that stopped half-way; :tombstones and :holders are lists as well
+:thr:ID   :thread ID          one thread
+:at 14:03:22   :at #41        a time or an event number, among the events held
 :theme day
 """
 
@@ -13,10 +14,24 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from console import actions
+from console import actions, filters
 
-_SHORT: Final = {"q": "quit", "thr": "threads", "ev": "events", "?": "help"}
-_SCREENS: Final = ("threads", "events")
+_SHORT: Final = {
+    "q": "quit",
+    "thr": "threads",
+    "clm": "claims",
+    "ev": "events",
+    "stuck": "incomplete",
+    "?": "help",
+}
+SCREENS: Final = ("threads", "claims", "events", "queue")
+"""The screens that a command can name, as their modes are called."""
+_LISTS: Final = {
+    "incomplete": ("threads", filters.STUCK),
+    "tombstones": ("threads", filters.TOMBSTONES),
+    "holders": ("claims", filters.HOLDERS),
+}
+"""Lists that are a screen with a filter."""
 _THREAD_WORDS: Final = ("thread", "thr")
 
 
@@ -71,6 +86,8 @@ def words() -> tuple[str, ...]:
         "thr:",
         "events kind:",
         "threads status:",
+        "claims state:",
+        "queue state:",
         "at ",
     )
 
@@ -82,18 +99,21 @@ def parse(line: str) -> Command:
     name, colon, inline = word.partition(":")
     if colon and name in _THREAD_WORDS and inline:
         return OpenThread(inline)
-    if word in _THREAD_WORDS and rest:
+    if word in _THREAD_WORDS and rest and not rest.startswith("/"):
         return OpenThread(rest)
     if word == "at":
         return GoTo(_needed(rest, "at needs a time (14:03:22) or a number (#41)"))
     if word == "theme" and rest:
         return Wear(rest)
-    return _verb(_SHORT.get(word, word), rest)
+    return _verb(_SHORT.get(word, word), rest.removeprefix("/"))
 
 
 def _verb(name: str, rest: str) -> Command:
-    if name in _SCREENS:
+    if name in SCREENS:
         return ShowList(name, rest) if rest else Perform(name)
+    if name in _LISTS:
+        screen, text = _LISTS[name]
+        return ShowList(screen, f"{text} {rest}".strip())
     if name not in actions.BY_NAME or rest:
         raise CommandError(f"no command {name!r}; ? lists the keys, tab completes")
     return Perform(name)

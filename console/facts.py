@@ -15,10 +15,9 @@ from console.tables import lease_tone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from datetime import datetime
 
     from console.jsontext import Line
-    from console.model import Claim, EventRow, Refusals, ThreadRow, ThreadStory
+    from console.model import EventRow, ThreadRow, ThreadStory
     from console.widgets.columns import Scene
 
 COLUMN: Final = 38
@@ -73,88 +72,49 @@ def of_row(row: ThreadRow, scene: Scene, room: int) -> tuple[Line, ...]:
         fact("run", present.optional(row.run)),
         fact("events", present.number(row.events)),
         fact("holder", present.optional(row.holder)),
-        fact("lease", _lease_words(left, fresh=scene.fresh), lease_tone(left) if scene.fresh else Tone.MUTED),
+        fact("lease", lease_words(left, fresh=scene.fresh), lease_tone(left) if scene.fresh else Tone.MUTED),
         fact("updated", present.instant(row.updated_at)),
     )
     return grid(facts, room)
 
 
-def _lease_words(left: timedelta | None, *, fresh: bool) -> Safe:
+def lease_words(left: timedelta | None, *, fresh: bool) -> Safe:
+    """The rest of a lease, for a pane."""
     if left is None:
         return own("no claim")
     if not fresh:
         return own("unknown while the store does not answer")
     if left < timedelta(0):
-        return own(f"expired {present.age(-left)} ago")
-    return own(f"{present.age(left)} left")
+        return own(f"expired {present.span(-left)} ago")
+    return own(f"{present.span(left)} left")
 
 
 def of_story(story: ThreadStory, scene: Scene, room: int) -> tuple[Line, ...]:
     """The head of a thread's screen."""
-    row, claim = story.row, story.claim
+    row, claim = story.row, None if story.claim is None else story.claim.row
     left = None if claim is None else claim.left - scene.elapsed
     facts = (
-        Fact(
-            own("state"), Cell(own("no checkpoint"), Tone.MUTED) if row is None else present.state(row.state)
-        ),
+        Fact(own("state"), _state(story)),
         fact("holder", present.optional(None if claim is None else claim.holder)),
         fact("tenant", present.optional(None if row is None else row.tenant)),
         fact("token", present.number(None if claim is None else claim.token)),
-        fact("lease", _lease_words(left, fresh=scene.fresh), lease_tone(left) if scene.fresh else Tone.MUTED),
+        fact("lease", lease_words(left, fresh=scene.fresh), lease_tone(left) if scene.fresh else Tone.MUTED),
         fact("updated", present.instant(None if row is None else row.updated_at)),
+        *(() if story.parent is None else (fact("child of (o)", present.safe(story.parent)),)),
     )
     return grid(facts, room)
 
 
-def of_holding(story: ThreadStory, scene: Scene, room: int) -> tuple[Line, ...]:
-    """The claim tab: who holds the thread, who was turned away, what the log holds, what was said about
-    it.
-    """
-    parts = (
-        _claim_part(story.claim, scene, room),
-        _refusal_part(story.refusals, story.as_of, room),
-        _log_part(story, room),
-        _metadata_part(story, room),
-    )
-    return tuple(line for part in parts for line in (*part, ()))
+def _state(story: ThreadStory) -> Cell:
+    if story.row is not None:
+        return present.state(story.row.state)
+    if story.tombstone is not None:
+        return Cell(own("T TOMBSTONE"), Tone.GONE)
+    return Cell(own("no checkpoint"), Tone.MUTED)
 
 
-def _claim_part(claim: Claim | None, scene: Scene, room: int) -> tuple[Line, ...]:
-    if claim is None:
-        return title("CLAIM"), (Cell(own("nobody holds this thread"), Tone.MUTED),)
-    left = claim.left - scene.elapsed
-    facts = (
-        Fact(own("claim"), _claim_state(claim)),
-        fact("token", present.number(claim.token), Tone.STRONG),
-        fact("holder", present.safe(claim.holder), Tone.STRONG),
-        fact("tenant", present.optional(claim.tenant)),
-        fact("lease", _lease_words(left, fresh=scene.fresh), lease_tone(left) if scene.fresh else Tone.MUTED),
-        fact("expires", present.instant(claim.expires_at)),
-        fact("granted", present.instant(claim.granted_at)),
-        fact("renewed", present.instant(claim.renewed_at)),
-        fact("renewals", present.number(claim.renewals)),
-    )
-    return title("CLAIM"), *grid(facts, room, most=2)
-
-
-def _claim_state(claim: Claim) -> Cell:
-    return Cell(own("o LIVE"), Tone.GOOD) if claim.live else Cell(own("X EXPIRED"), Tone.BAD)
-
-
-def _refusal_part(refusals: Refusals | None, as_of: datetime, room: int) -> tuple[Line, ...]:
-    if refusals is None:
-        return title("LATE WRITERS"), (Cell(own("none was turned away"), Tone.MUTED),)
-    facts = (
-        fact("refused", present.number(refusals.count), Tone.WARN),
-        fact("last verb", present.safe(refusals.verb)),
-        fact("last token", present.number(refusals.token)),
-        fact("last at", present.instant(refusals.at)),
-        fact("ago", present.age(as_of - refusals.at)),
-    )
-    return title("LATE WRITERS"), *grid(facts, room, most=2)
-
-
-def _log_part(story: ThreadStory, room: int) -> tuple[Line, ...]:
+def of_log(story: ThreadStory, room: int) -> tuple[Line, ...]:
+    """What the thread's log holds, and where its numbering goes on."""
     facts = [
         fact("events held", _log(story)),
         fact("next event", present.number(story.next_seq)),
@@ -164,7 +124,7 @@ def _log_part(story: ThreadStory, room: int) -> tuple[Line, ...]:
     if story.tombstone is not None:
         gone = story.tombstone
         facts.append(fact("deleted", present.instant(gone.deleted_at), Tone.GONE))
-        facts.append(fact("numbers go on at", present.number(gone.next_first_seq)))
+        facts.append(fact("numbering continues at", present.number(gone.next_first_seq)))
     return title("LOG"), *grid(facts, room, most=2)
 
 
@@ -176,13 +136,6 @@ def _log(story: ThreadStory) -> Safe:
         if story.next_seq > story.floor_seq
         else own("none")
     )
-
-
-def _metadata_part(story: ThreadStory, room: int) -> tuple[Line, ...]:
-    if not story.metadata:
-        return ()
-    facts = [Fact(present.safe(key, 40), Cell(present.safe(value))) for key, value in story.metadata]
-    return title("METADATA"), *grid(facts, room, most=2)
 
 
 def of_event(event: EventRow, room: int) -> tuple[Line, ...]:

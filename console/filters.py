@@ -1,10 +1,14 @@
 """The filter line of the lists: `field:value` words, answered by the store.
 
-    status:running,failed  !status:completed  tenant:acme  tenant:-  holder:worker-3  since:10m  thr_01J8
-    kind:claimed,tool.result   thread:thr_01J8   tenant:acme
+    status:running,failed  !status:completed  tenant:acme  tenant:-  holder:worker-3  since:10m  id:thr_01J8
+    meta.title:"quarterly report"        stuck  tenant:acme        state:tombstone        state:claim-only
+    state:expired  holder:worker-3  tenant:acme      by:holder                               (claims)
+    state:queued  tenant:acme  thread:thr_01J8                                                (run queue)
+    kind:claimed,tool.result   thread:thr_01J8   tenant:acme                                  (events)
 
-A word without a field is the beginning of a thread id. `tenant:-` means rows without a tenant; `stuck` stands
-for `status:idle` (ruling 51).
+Among threads, `state:` and `status:` are one, a word without a field is the beginning of an id as after `id:`,
+and a value with blanks stands in quotation marks. `tenant:-` means rows without a tenant; `stuck` is a list of
+its own, longest untouched first (ruling 51).
 """
 
 from __future__ import annotations
@@ -12,59 +16,193 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from console.model import EventQuery, ThreadQuery, ThreadState
+from console.claims_model import ClaimQuery, ClaimState, HolderQuery, Stored
+from console.model import EventQuery, IncompleteQuery, ThreadQuery, ThreadState, TombstoneQuery
+from console.queue_model import QueueQuery, QueueState
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
-THREAD_FIELDS: Final = ("status:", "!status:", "tenant:", "holder:", "since:", "stuck")
+    Query = TypeVar("Query")
+
+ThreadsQuestion = ThreadQuery | IncompleteQuery | TombstoneQuery | ClaimQuery
+"""What may be asked on the threads' screen; the claims are those of ids without a checkpoint."""
+ClaimsQuestion = ClaimQuery | HolderQuery
+
+THREAD_FIELDS: Final = (
+    "status:",
+    "tenant:",
+    "holder:",
+    "since:",
+    "meta.",
+    "id:",
+    "stuck",
+    "state:tombstone",
+    "state:claim-only",
+    "!status:",
+)
+CLAIM_FIELDS: Final = (
+    "state:expired",
+    "state:live",
+    "holder:",
+    "tenant:",
+    "by:holder",
+    "state:claim-only",
+)
+QUEUE_FIELDS: Final = (*(f"state:{state.value}" for state in QueueState), "tenant:", "thread:")
 EVENT_FIELDS: Final = ("kind:", "thread:", "tenant:")
+STUCK: Final = "stuck"
+TOMBSTONES: Final = "state:tombstone"
+CLAIM_ONLY: Final = "state:claim-only"
+HOLDERS: Final = "by:holder"
+_LISTS: Final = {
+    STUCK: STUCK,
+    "state:stuck": STUCK,
+    TOMBSTONES: TOMBSTONES,
+    "state:tombstones": TOMBSTONES,
+    CLAIM_ONLY: CLAIM_ONLY,
+}
+"""The words that ask for another list than that of the threads."""
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+_WORD: Final = re.compile(r'(?:"[^"]*"|[^\s"])+|"')
 
 
 class FilterError(ValueError):
     """A filter that means nothing; the message says what would."""
 
 
-def threads(text: str) -> ThreadQuery:
-    """The thread filter that a line of text stands for."""
-    query = ThreadQuery()
-    for word in text.split():
-        query = _thread_word(query, word)
-    return query
+def threads(text: str) -> ThreadsQuestion:
+    """What a line of text asks for on the threads' screen."""
+    words = _words(text)
+    lists = [_LISTS[word] for word in words if word in _LISTS]
+    rest = [word for word in words if word not in _LISTS]
+    if len(lists) > 1:
+        raise FilterError(f"{lists[0]} and {lists[1]} are two lists; ask for one of them")
+    if not lists:
+        return _all(ThreadQuery(), rest, _thread_word)
+    return _OTHER_LISTS[lists[0]](rest)
+
+
+def claims(text: str) -> ClaimsQuestion:
+    """What a line of text asks for on the claims' screen."""
+    words = _words(text)
+    if HOLDERS not in words:
+        return _all(ClaimQuery(), words, _claim_word)
+    if len(words) > 1:
+        raise FilterError(f"{HOLDERS} stands alone; holder:NAME lists the claims of one of them")
+    return HolderQuery()
+
+
+def queue(text: str) -> QueueQuery:
+    """What a line of text asks for on the run queue's screen."""
+    return _all(QueueQuery(), _words(text), _queue_word)
 
 
 def events(text: str) -> EventQuery:
     """The event filter that a line of text stands for."""
-    query = EventQuery()
-    for word in text.split():
-        query = _event_word(query, word)
+    return _all(EventQuery(), _words(text), _event_word)
+
+
+def quoted(value: str) -> str:
+    """A value as it must be typed after its field."""
+    return f'"{value}"' if re.search(r"\s", value) else value
+
+
+# Words
+
+
+def _words(text: str) -> list[str]:
+    words = _WORD.findall(text)
+    if '"' in words:
+        raise FilterError('a quotation mark is not closed; write field:"value with blanks"')
+    return [word.replace('"', "") for word in words]
+
+
+def _all(query: Query, words: list[str], take: Callable[[Query, str], Query]) -> Query:
+    for word in words:
+        query = take(query, word)
     return query
 
 
 def _thread_word(query: ThreadQuery, word: str) -> ThreadQuery:
     field, colon, value = word.partition(":")
-    if word == "stuck":
-        return replace(query, states=frozenset({ThreadState.IDLE}))
+    if colon and field.startswith("meta."):
+        return replace(query, metadata=_pair(query, field.removeprefix("meta."), _given(field, value)))
     if not colon or field not in _THREAD_VERBS:
-        return replace(query, prefix=_prefix(word, field if colon else "", THREAD_FIELDS))
+        return replace(query, prefix=_prefix(word, field if colon else ""))
     return _THREAD_VERBS[field](query, _given(field, value))
 
 
-def _event_word(query: EventQuery, word: str) -> EventQuery:
-    field, _, value = word.partition(":")
-    if field not in _EVENT_VERBS:
-        raise FilterError(f"{word!r} is no event filter; use {'VALUE '.join(EVENT_FIELDS)}VALUE")
-    return _EVENT_VERBS[field](query, _given(field, value))
+def _pair(query: ThreadQuery, key: str, value: str) -> tuple[str, str]:
+    if not key:
+        raise FilterError("meta. needs a key; write meta.KEY:VALUE")
+    if query.metadata is not None:
+        raise FilterError("one pair of metadata at a time; the store has no index on two")
+    return key, value
 
 
-def _prefix(word: str, field: str, fields: tuple[str, ...]) -> str:
+def _prefix(word: str, field: str) -> str:
     """A bare word is the beginning of an id - but a word that looks like a mistyped field is refused."""
     if field and field.removeprefix("!").isalpha():
-        raise FilterError(f"no field {field!r}; there are {' '.join(fields)} and the beginning of an id")
+        raise FilterError(
+            f"no field {field!r}; there are {' '.join(THREAD_FIELDS)}, or the beginning of an id"
+        )
     return word
+
+
+def _claim_word(query: ClaimQuery, word: str) -> ClaimQuery:
+    return _verb(_CLAIM_VERBS, "claim", CLAIM_FIELDS, word)(query)
+
+
+def _queue_word(query: QueueQuery, word: str) -> QueueQuery:
+    return _verb(_QUEUE_VERBS, "queue", QUEUE_FIELDS, word)(query)
+
+
+def _event_word(query: EventQuery, word: str) -> EventQuery:
+    return _verb(_EVENT_VERBS, "event", EVENT_FIELDS, word)(query)
+
+
+def _verb(
+    verbs: Mapping[str, Callable[[Query, str], Query]], what: str, fields: tuple[str, ...], word: str
+) -> Callable[[Query], Query]:
+    field, _, value = word.partition(":")
+    if field not in verbs:
+        known = "  ".join(f"{each}VALUE" if each.endswith(":") else each for each in fields)
+        raise FilterError(f"{word!r} is no {what} filter; use {known}")
+    given = _given(field, value)
+    return lambda query: verbs[field](query, given)
+
+
+# Other lists of the threads' screen
+
+
+def _stuck(words: list[str]) -> IncompleteQuery:
+    query = _all(ThreadQuery(), words, _thread_word)
+    if replace(query, tenant=ThreadQuery().tenant) != ThreadQuery():
+        raise FilterError("stuck goes with tenant: only; status:idle takes every filter, newest first")
+    return IncompleteQuery(query.tenant)
+
+
+def _tombstones(words: list[str]) -> TombstoneQuery:
+    if words:
+        raise FilterError(f"{TOMBSTONES} stands alone: a tombstone is kept without its owner and metadata")
+    return TombstoneQuery()
+
+
+def _claim_only(words: list[str]) -> ClaimQuery:
+    return replace(_all(ClaimQuery(), words, _claim_word), stored=Stored.CLAIM_ONLY)
+
+
+_OTHER_LISTS: Final[dict[str, Callable[[list[str]], ThreadsQuestion]]] = {
+    STUCK: _stuck,
+    TOMBSTONES: _tombstones,
+    CLAIM_ONLY: _claim_only,
+}
+
+
+# Values
 
 
 def _given(field: str, value: str) -> str:
@@ -82,6 +220,20 @@ def _states(value: str) -> frozenset[ThreadState]:
     return frozenset(ThreadState[name] for name in names)
 
 
+def _claim_state(query: ClaimQuery, value: str) -> ClaimQuery:
+    if value == Stored.CLAIM_ONLY:
+        return replace(query, stored=Stored.CLAIM_ONLY)
+    if value not in list(ClaimState):
+        raise FilterError(f"no state {value!r}; there are live, expired and claim-only")
+    return replace(query, state=ClaimState(value))
+
+
+def _queue_state(query: QueueQuery, value: str) -> QueueQuery:
+    if value not in list(QueueState):
+        raise FilterError(f"no state {value!r}; there are {', '.join(QueueState)}")
+    return replace(query, state=QueueState(value))
+
+
 def _span(value: str) -> timedelta:
     parts = re.fullmatch(r"(\d{1,6})([smhd])", value)
     if parts is None:
@@ -96,9 +248,22 @@ def _tenant(value: str) -> str | None:
 _THREAD_VERBS: Final[dict[str, Callable[[ThreadQuery, str], ThreadQuery]]] = {
     "status": lambda query, value: replace(query, states=_states(value)),
     "!status": lambda query, value: replace(query, states=frozenset(ThreadState) - _states(value)),
+    "state": lambda query, value: replace(query, states=_states(value)),
+    "!state": lambda query, value: replace(query, states=frozenset(ThreadState) - _states(value)),
     "tenant": lambda query, value: replace(query, tenant=_tenant(value)),
     "holder": lambda query, value: replace(query, holder=value),
     "since": lambda query, value: replace(query, since=_span(value)),
+    "id": lambda query, value: replace(query, prefix=value),
+}
+_CLAIM_VERBS: Final[dict[str, Callable[[ClaimQuery, str], ClaimQuery]]] = {
+    "state": _claim_state,
+    "holder": lambda query, value: replace(query, holder=value),
+    "tenant": lambda query, value: replace(query, tenant=_tenant(value)),
+}
+_QUEUE_VERBS: Final[dict[str, Callable[[QueueQuery, str], QueueQuery]]] = {
+    "state": _queue_state,
+    "thread": lambda query, value: replace(query, thread=value),
+    "tenant": lambda query, value: replace(query, tenant=_tenant(value)),
 }
 _EVENT_VERBS: Final[dict[str, Callable[[EventQuery, str], EventQuery]]] = {
     "kind": lambda query, value: replace(query, kinds=frozenset(value.split(","))),

@@ -20,6 +20,8 @@ Line = tuple[Cell, ...]
 
 SOURCE_LIMIT: Final = 1_000_000
 """Characters of a body that are parsed; longer ones are shown from their start, as they are."""
+AS_IS_LIMIT: Final = 200_000
+"""Characters of a text that is shown as it is."""
 LINE_LIMIT: Final = 5_000
 DEPTH_LIMIT: Final = 64
 STRING_LIMIT: Final = 2_000
@@ -40,13 +42,21 @@ class _Object:
     pairs: list[tuple[str, Any]]
 
 
-def lines(text: str, whole: int) -> tuple[Line, ...]:
-    """The lines of a JSON text, at most `LINE_LIMIT`; the last one says what was left out.
+def is_cut(text: str, whole: int) -> bool:
+    """Whether a text is only the beginning of one of `whole` bytes."""
+    return whole > len(text) and whole > len(text.encode("utf-8", "surrogatepass"))
 
-    `whole` is the size in bytes of the stored text, which this may only be the beginning of.
+
+def lines(text: str, whole: int, reads_on: str = "") -> tuple[Line, ...]:
+    """The lines of a JSON text, at most `LINE_LIMIT`; what was left out is said first or last.
+
+    `whole` is the size in bytes of the stored text, which this may only be the beginning of; `reads_on` tells
+    how to have the rest of it.
     """
-    if len(text) > SOURCE_LIMIT or (whole > len(text) and whole > len(text.encode("utf-8", "surrogatepass"))):
-        return _as_is(text, f"the beginning of {size(whole)}, as stored")
+    if is_cut(text, whole):
+        return _as_is(text, f"shows the first {_size(text)} of {size(whole)}{reads_on}")
+    if len(text) > SOURCE_LIMIT:
+        return _as_is(text, f"{size(whole)} are too much to lay out; shows the first {_size(text)}")
     try:
         value = json.loads(
             text, parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=_Object
@@ -56,8 +66,17 @@ def lines(text: str, whole: int) -> tuple[Line, ...]:
     return _bounded(_value(value, 0, (), ""))
 
 
+def _size(text: str) -> str:
+    return size(len(text[:AS_IS_LIMIT].encode("utf-8", "surrogatepass")))
+
+
 def _as_is(text: str, note: str) -> tuple[Line, ...]:
-    pieces = text[: STRING_LIMIT * 10].split("\n")
+    """The beginning of a text in pieces that a line can hold, after a note."""
+    pieces = (
+        line[start : start + STRING_LIMIT]
+        for line in text[:AS_IS_LIMIT].split("\n")
+        for start in range(0, max(len(line), 1), STRING_LIMIT)
+    )
     return _bounded(
         iter([(Cell(own(note), Tone.MUTED),), *((Cell(safe(piece, STRING_LIMIT)),) for piece in pieces)])
     )

@@ -14,6 +14,9 @@ from typing import TYPE_CHECKING, Final, Generic, Literal, Protocol, TypeVar
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
+    from console.claims_model import ClaimQuery, ClaimRow, ClaimStory, ClaimTotals, HolderRow
+    from console.queue_model import QueueDepth, QueueQuery, QueueRow, QueueRuns
+
 Row = TypeVar("Row")
 """One row of some list."""
 
@@ -36,6 +39,8 @@ class Unset(Enum):
 
 
 ANY: Final = Unset.ANY
+MetadataPair = tuple[str, str]
+"""A key of a thread's metadata, and its value."""
 Tenancy = str | None | Literal[Unset.ANY]
 """A tenant, None for rows without one, or `ANY`."""
 
@@ -88,6 +93,19 @@ class ThreadQuery:
     prefix: str | None = None
     holder: str | None = None
     since: timedelta | None = None
+    metadata: MetadataPair | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IncompleteQuery:
+    """Threads that stopped half-way ("stuck": IDLE), longest untouched first."""
+
+    tenant: Tenancy = ANY
+
+
+@dataclass(frozen=True, slots=True)
+class TombstoneQuery:
+    """What deleted threads left behind, last deleted first; a tombstone has no owner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,21 +123,6 @@ class ThreadRow:
     age: timedelta | None
     checkpoint: str | None
     run: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Claim:
-    """The claim on a thread, live or over."""
-
-    holder: str
-    tenant: str | None
-    token: int
-    granted_at: datetime | None
-    renewed_at: datetime | None
-    renewals: int
-    expires_at: datetime
-    live: bool
-    left: timedelta
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,26 +181,42 @@ class Tombstone:
 
 
 @dataclass(frozen=True, slots=True)
+class TombstoneRow:
+    """One deleted id. `continues_at` is the number of its next event; `reused`: the id lives again."""
+
+    thread: str
+    continues_at: int
+    deleted_at: datetime
+    age: timedelta
+    reused: bool
+    refused: int
+
+
+@dataclass(frozen=True, slots=True)
 class ThreadStory:
     """All that is stored of one thread, checkpoints newest first; `row` is None where no checkpoint is.
 
-    `cut` says that there are more checkpoints, writes or effects than were read.
+    `children` counts those of the first page, `queue` holds the entries of the first one. `more` names the
+    parts that hold more than was read: "checkpoints", "writes", "effects", "children", "queue".
     """
 
     thread: str
     row: ThreadRow | None
-    claim: Claim | None
+    parent: str | None
+    claim: ClaimStory | None
     refusals: Refusals | None
     checkpoints: tuple[Checkpoint, ...]
     writes: tuple[Write, ...]
     effects: tuple[Effect, ...]
-    metadata: tuple[tuple[str, str], ...]
+    metadata: tuple[MetadataPair, ...]
     first_seq: int | None
     next_seq: int | None
     floor_seq: int | None
     tombstone: Tombstone | None
+    children: int
+    queue: tuple[QueueRow, ...]
     as_of: datetime
-    cut: bool = False
+    more: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,7 +265,7 @@ class EventBatch:
 
 
 class Gateway(Protocol):
-    """The reading calls. Each is one bounded query, may block, and raises `GatewayError` only."""
+    """The reading calls. Each is a bounded read, may block, and raises `GatewayError` only."""
 
     @property
     def label(self) -> StoreLabel:
@@ -254,11 +273,55 @@ class Gateway(Protocol):
         ...
 
     def threads(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
-        """Threads, newest first, after a cursor."""
+        """Threads, newest first, or by id where a prefix is asked for."""
         ...
 
     def count_threads(self, query: ThreadQuery) -> Counted:
         """How many threads match, capped."""
+        ...
+
+    def incomplete(self, query: IncompleteQuery, after: str | None, limit: int) -> Page[ThreadRow]:
+        """Idle threads, longest untouched first."""
+        ...
+
+    def children(self, parent: str, after: str | None, limit: int) -> Page[ThreadRow]:
+        """The direct children of a thread, earliest adopted first."""
+        ...
+
+    def tombstones(self, after: str | None, limit: int) -> Page[TombstoneRow]:
+        """Deleted ids, last deleted first."""
+        ...
+
+    def claims(self, query: ClaimQuery, after: str | None, limit: int) -> Page[ClaimRow]:
+        """Claims, first expiry first, or by thread for one holder."""
+        ...
+
+    def count_claims(self, query: ClaimQuery) -> Counted:
+        """How many claims match, capped."""
+        ...
+
+    def claim_totals(self) -> ClaimTotals:
+        """How many claims are live and how many are over, capped."""
+        ...
+
+    def claim(self, thread: str) -> ClaimStory | None:
+        """The claim on a thread; None when nobody holds it."""
+        ...
+
+    def holders(self, after: str | None, limit: int) -> Page[HolderRow]:
+        """Who holds claims, by name."""
+        ...
+
+    def queue(self, query: QueueQuery, after: str | None, limit: int) -> Page[QueueRow]:
+        """Entries of the run queue: by lease's end, by due time, or by id."""
+        ...
+
+    def queue_depth(self) -> QueueDepth:
+        """How full the run queue is, capped."""
+        ...
+
+    def queue_runs(self, entry: str) -> QueueRuns | None:
+        """The runs that an entry recorded; None when there is no such entry."""
         ...
 
     def story(self, thread: str) -> ThreadStory | None:
@@ -267,6 +330,10 @@ class Gateway(Protocol):
 
     def snapshot(self, thread: str, checkpoint: str) -> str:
         """A checkpoint's body, JSON text exactly as stored."""
+        ...
+
+    def payload(self, thread: str, seq: int) -> str:
+        """An event's payload, whole, JSON text exactly as stored."""
         ...
 
     def newest_events(self, query: EventQuery, limit: int) -> EventBatch:

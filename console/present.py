@@ -17,7 +17,9 @@ from typing import Final, NewType
 
 from wcwidth import wcwidth
 
+from console.claims_model import Verdict
 from console.model import Counted, ThreadState
+from console.queue_model import QueueState
 
 Safe = NewType("Safe", str)
 """Text without anything a terminal could obey."""
@@ -86,6 +88,18 @@ STATES: Final = {
     ThreadState.FAILED: StateMark("x", Tone.BAD),
     ThreadState.DELETED: StateMark("T", Tone.GONE),
 }
+QUEUE_STATES: Final = {
+    QueueState.QUEUED: StateMark(".", Tone.INFO),
+    QueueState.LEASED: StateMark("o", Tone.GOOD),
+    QueueState.DONE: StateMark("#", Tone.MUTED),
+    QueueState.DEAD: StateMark("x", Tone.BAD),
+    QueueState.CANCELLED: StateMark("-", Tone.GONE),
+}
+VERDICTS: Final = {Verdict.SAFE: Tone.GOOD, Verdict.ALIVE: Tone.WARN}
+EXACT_SECONDS: Final = 10
+"""Below this an age in a list is told to the second, above it in steps as large: an idle list of threads that
+are a few seconds old would else be drawn again with each refresh, which ruling 59 has no bytes for.
+"""
 
 
 def own(text: str) -> Safe:
@@ -245,7 +259,9 @@ def stamp(at: datetime) -> Safe:
 
 
 def age(span: timedelta | None) -> Safe:
-    """How long ago: seconds below a minute, whole minutes above (ruling 59); a negative one is a clock's fault."""
+    """How long ago, for a list: seconds below a minute, whole minutes above (ruling 59), in steps of ten seconds
+    from ten on; a negative one is a clock's fault.
+    """
     if span is None:
         return NOTHING
     return own("clock?") if span < timedelta(0) else _rounded(int(span.total_seconds()))
@@ -259,10 +275,22 @@ def lease(left: timedelta | None) -> Safe:
     return Safe(f"{sign}{_rounded(int(abs(left).total_seconds()))}")
 
 
+def span(length: timedelta | None) -> Safe:
+    """A length of time to the second below an hour, for a place that shows one of them: `3m12s`."""
+    if length is None:
+        return NOTHING
+    seconds = int(length.total_seconds())
+    if seconds < 0:
+        return own("clock?")
+    if seconds < 60:
+        return Safe(f"{seconds}s")
+    return Safe(f"{seconds // 60}m{seconds % 60:02d}s") if seconds < 3600 else _rounded(seconds)
+
+
 def _rounded(seconds: int) -> Safe:
     minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86_400
     if seconds < 60:
-        return Safe(f"{seconds}s")
+        return Safe(f"{seconds if seconds < EXACT_SECONDS else seconds - seconds % EXACT_SECONDS}s")
     if minutes < 60:
         return Safe(f"{minutes}m")
     if hours < 24:
@@ -274,3 +302,21 @@ def state(value: ThreadState) -> Cell:
     """A thread's state: glyph, word and tone."""
     mark = STATES[value]
     return Cell(Safe(f"{mark.glyph} {value.value}"), mark.tone)
+
+
+def claim_state(*, live: bool) -> Cell:
+    """Whether a claim's lease runs: glyph, word and tone."""
+    return Cell(own("o LIVE"), Tone.GOOD) if live else Cell(own("X EXPIRED"), Tone.BAD)
+
+
+def queue_state(value: QueueState, *, lapsed: bool) -> Cell:
+    """A queue entry's state; a lease that is over is told from one that runs."""
+    if lapsed:
+        return Cell(own("X LAPSED"), Tone.BAD)
+    mark = QUEUE_STATES[value]
+    return Cell(Safe(f"{mark.glyph} {value.name}"), mark.tone)
+
+
+def verdict(value: Verdict) -> Cell:
+    """What may be said of a claim's holder."""
+    return Cell(own(value.value), VERDICTS[value])

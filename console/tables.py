@@ -10,10 +10,10 @@ from console.present import Cell, Safe, Tone, middle, own
 from console.widgets.columns import Column
 
 if TYPE_CHECKING:
-    from console.model import Checkpoint, Effect, EventRow, ThreadRow, Write
+    from console.model import Checkpoint, Effect, EventRow, MetadataPair, ThreadRow, Write
     from console.widgets.columns import Scene
 
-STALE: Final = own("(stale)")
+STALE_CELL: Final = Cell(own("(stale)"), Tone.MUTED)
 LEASE_SHORT: Final = timedelta(seconds=10)
 """A live lease with less than this left is marked."""
 
@@ -27,18 +27,19 @@ def lease_tone(left: timedelta | None) -> Tone:
     return Tone.WARN if left < LEASE_SHORT else Tone.GOOD
 
 
-def _lease(row: ThreadRow, scene: Scene) -> Cell:
-    if row.lease_left is None:
+def lease(given: timedelta | None, scene: Scene) -> Cell:
+    """What is left of a lease: a dash where there is none, nothing said while the store does not answer."""
+    if given is None:
         return Cell(present.NOTHING, Tone.MUTED)
     if not scene.fresh:
-        return Cell(STALE, Tone.MUTED)
-    left = row.lease_left - scene.elapsed
+        return STALE_CELL
+    left = given - scene.elapsed
     return Cell(present.lease(left), lease_tone(left))
 
 
 def _age(row: ThreadRow, scene: Scene) -> Cell:
     if not scene.fresh:
-        return Cell(STALE, Tone.MUTED)
+        return STALE_CELL
     return Cell(present.age(None if row.age is None else row.age + scene.elapsed))
 
 
@@ -47,8 +48,14 @@ def _state(row: ThreadRow, scene: Scene) -> Cell:
     return cell if scene.fresh else Cell(Safe(f"{cell.text}?"), Tone.MUTED)
 
 
-def _maybe(text: str | None) -> Cell:
+def maybe(text: str | None) -> Cell:
+    """A stored text; a muted dash for None."""
     return Cell(present.optional(text), Tone.MUTED if text is None else Tone.PLAIN)
+
+
+def refused(count: int) -> Cell:
+    """How many late writers were turned away; a number above zero stands out."""
+    return Cell(present.number(count), Tone.WARN if count else Tone.MUTED)
 
 
 THREADS: Final[tuple[Column[ThreadRow], ...]] = (
@@ -56,15 +63,20 @@ THREADS: Final[tuple[Column[ThreadRow], ...]] = (
         own("THREAD"), 18, lambda row, _: Cell(present.safe(row.id), Tone.STRONG), most=44, shorten=middle
     ),
     Column(own("STATE"), 12, _state),
-    Column(own("TENANT"), 8, lambda row, _: _maybe(row.tenant), most=16, leaves=3),
-    Column(own("HOLDER"), 10, lambda row, _: _maybe(row.holder), most=24, leaves=4, shorten=middle),
-    Column(own("LEASE LEFT"), 10, _lease, right=True),
+    Column(own("TENANT"), 8, lambda row, _: maybe(row.tenant), most=16, leaves=3),
+    Column(own("HOLDER"), 10, lambda row, _: maybe(row.holder), most=24, leaves=4, shorten=middle),
+    Column(own("LEASE LEFT"), 10, lambda row, scene: lease(row.lease_left, scene), right=True),
     Column(own("TOKEN"), 7, lambda row, _: Cell(present.number(row.token)), most=9, right=True, leaves=2),
     Column(own("EVENTS"), 7, lambda row, _: Cell(present.number(row.events)), most=9, right=True, leaves=1),
     Column(
         own("UPDATED"), 10, lambda row, scene: Cell(present.clock(row.updated_at, scene.as_of)), right=True
     ),
     Column(own("AGE"), 7, _age, right=True),
+)
+
+METADATA: Final[tuple[Column[MetadataPair], ...]] = (
+    Column(own("KEY"), 18, lambda row, _: Cell(present.safe(row[0]), Tone.STRONG), most=40, shorten=middle),
+    Column(own("VALUE"), 30, lambda row, _: Cell(present.safe(row[1])), most=400),
 )
 
 CHECKPOINTS: Final[tuple[Column[Checkpoint], ...]] = (
@@ -93,7 +105,7 @@ WRITES: Final[tuple[Column[Write], ...]] = (
 
 EFFECTS: Final[tuple[Column[Effect], ...]] = (
     Column(own("KEY"), 18, lambda row, _: Cell(present.safe(row.key), Tone.STRONG), most=40, shorten=middle),
-    Column(own("RUN"), 12, lambda row, _: _maybe(row.run), most=24, leaves=2, shorten=middle),
+    Column(own("RUN"), 12, lambda row, _: maybe(row.run), most=24, leaves=2, shorten=middle),
     Column(own("TOKEN"), 7, lambda row, _: Cell(present.number(row.token)), right=True, leaves=1),
     Column(
         own("COMMITTED"),
@@ -127,7 +139,7 @@ EVENTS: Final[tuple[Column[EventRow], ...]] = (
     ),
     _SEQ,
     _KIND,
-    Column(own("TENANT"), 8, lambda row, _: _maybe(row.tenant), most=12, leaves=2),
+    Column(own("TENANT"), 8, lambda row, _: maybe(row.tenant), most=12, leaves=2),
     _TOKEN,
     _PAYLOAD,
 )

@@ -7,6 +7,7 @@ import time
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
+from engine.arguments import of_kind
 from engine.errors import ValidationError
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -54,7 +55,7 @@ class ManualClock:
 
 def to_ns(instant: datetime) -> int:
     """Nanoseconds since 1970; ValidationError for a naive instant or one outside 1678 to 2262 (ruling 12)."""
-    if instant.utcoffset() is None:
+    if of_kind("instant", instant, datetime).utcoffset() is None:
         raise ValidationError("instant", ("must be timezone-aware; use datetime.now(UTC)",))
     if not EARLIEST <= instant <= LATEST:
         raise ValidationError("instant", (f"must lie between {EARLIEST:%Y} and {LATEST:%Y}",))

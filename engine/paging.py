@@ -6,6 +6,7 @@ import base64
 import binascii
 import json
 
+from engine.arguments import whole
 from engine.errors import ValidationError
 
 MAX_NUMBER = 2**63 - 1  # that a stored key can hold
@@ -42,6 +43,6 @@ def _storable(part: int | str) -> bool:
 
 def check_limit(limit: int, most: int) -> int:
     """The limit itself, or ValidationError when it lies outside 1 to `most`."""
-    if not 1 <= limit <= most:
+    if not 1 <= whole("limit", limit) <= most:
         raise ValidationError("limit", (f"must lie between 1 and {most}, not {limit}",))
     return limit

@@ -6,9 +6,11 @@ from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
 
+from engine.arguments import of_kind, whole
 from engine.checkpoints.checkpointer import Checkpointer
 from engine.checkpoints.run_queue import RunQueue
 from engine.clock import SystemClock
+from engine.database.columns import check_id
 from engine.database.migrations import check_version, upgrade
 from engine.database.transaction import Transactions
 from engine.database.urls import MEMORY, POSTGRES, SQLITE, check_url, secrets, shown
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from engine.database.backend import Backend
 
 DEFAULT_BUSY_TIMEOUT = timedelta(seconds=5)
+LONGEST_STATEMENT_TIMEOUT = timedelta(milliseconds=2**31 - 1)  # what PostgreSQL takes
 
 
 class Store:
@@ -94,6 +97,8 @@ def open_store(
     opening. Raises StoreFailure, SchemaMismatch, WaitCancelled or ValidationError.
     """
     _check_options(url, read_only, pool_size, statement_timeout)
+    check_id("application_name", application_name)
+    of_kind("busy_timeout", busy_timeout, timedelta)
     backend = _backend(url, clock, read_only, pool_size, busy_timeout, application_name)
     name = shown(url)
     transactions = Transactions(backend, read_only=read_only, timeout=statement_timeout, secrets=secrets(url))
@@ -138,7 +143,9 @@ def _check_options(url: str, read_only: bool, pool_size: int, timeout: timedelta
     check_url(url)
     if url == MEMORY and read_only:
         raise ValidationError("read_only", ("a store in memory starts empty, so there is nothing to read",))
-    if pool_size < 1:
+    if whole("pool_size", pool_size) < 1:
         raise ValidationError("pool_size", ("must be at least 1",))
-    if timeout is not None and timeout <= timedelta(0):
-        raise ValidationError("statement_timeout", ("must be above zero, or None",))
+    if timeout is None:
+        return
+    if not timedelta(0) < of_kind("statement_timeout", timeout, timedelta) <= LONGEST_STATEMENT_TIMEOUT:
+        raise ValidationError("statement_timeout", ("must be above zero and at most 24 days, or None",))

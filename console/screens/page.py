@@ -193,7 +193,7 @@ class Page(Screen[None]):
     def _update_notice(self, room: int) -> None:
         said = self._said
         screens = chrome.screens(self.MODE, self.session)
-        beside_screens = said is not None and width(said.text) + 32 <= room
+        beside_screens = said is not None and width(said.text) + chrome.SCREENS_ROOM <= room
         self.query_one("#screens", Band).say(
             screens, (said, Cell(own(" "))) if said and beside_screens else ()
         )

@@ -1,25 +1,28 @@
-"""One thread: its claim and who was refused, checkpoints, pending writes, effects, events."""
+"""One thread: its claim and who was refused, checkpoints, writes, effects, events, children, queue, metadata."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
+from textual import on
 from textual.widgets import ContentSwitcher
 
-from console import facts, tables
+from console import claim_facts, facts
 from console.actions import Place, bindings
 from console.model import EventBatch, EventQuery, ThreadStory
-from console.present import Cell, Tone, own, safe
+from console.present import Cell, Tone, middle, own, safe
 from console.refresh import Poll
+from console.screens import tabs
 from console.screens.page import Page
+from console.screens.tabs import TABS
 from console.styles import beside
 from console.tail import Tail
 from console.widgets.band import Band
+from console.widgets.children import Children
 from console.widgets.columns import Scene
+from console.widgets.listing import Listing
 from console.widgets.pair import Pair
 from console.widgets.pane import Pane
-from console.widgets.snapshots import Snapshots
-from console.widgets.window import Rest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,20 +33,24 @@ if TYPE_CHECKING:
     from console.jsontext import Line
     from console.session import Session
 
-TABS: Final = ("claim", "checkpoints", "writes", "effects", "events")
+DEEPEST: Final = 30
+"""Threads that may be open one above the other: drilling into children ends there."""
+CRUMB: Final = 24
+"""Cells that an ancestor gets in the line that says where we are."""
 
 
 class ThreadScreen(Page):
-    """Facts above, tabs below."""
+    """Facts above, tabs below. `trail` are the threads that were drilled through to come here."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
-    PLACES: ClassVar[tuple[Place, ...]] = (Place.THREAD, Place.LIST, Place.EVERYWHERE)
+    PLACES: ClassVar[tuple[Place, ...]] = (Place.THREAD, Place.OWNED, Place.LIST, Place.EVERYWHERE)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
     MODE: ClassVar[str] = "threads"
 
-    def __init__(self, session: Session, thread: str) -> None:
+    def __init__(self, session: Session, thread: str, trail: tuple[str, ...] = ()) -> None:
         super().__init__(session)
         self.thread = thread
+        self.trail = trail
         self.tab = TABS[0]
         self._story: ThreadStory | None = None
         self._gone = False
@@ -59,6 +66,7 @@ class ThreadScreen(Page):
             monotonic=session.monotonic,
         )
         self._events.hide()
+        self._children = Children(session, thread, id="children")
 
     def compose_body(self) -> Iterable[Widget]:
         """The head, the strip of tabs, and the tabs."""
@@ -66,41 +74,16 @@ class ThreadScreen(Page):
         head.can_focus = False
         yield head
         yield Band(id="tabs")
-        yield ContentSwitcher(
-            Pane(id="claim"),
-            Snapshots(self.session, self.thread, id="checkpoints"),
-            Pair(
-                tables.WRITES,
-                lambda row: row.id,
-                lambda row: (row.body, row.size),
-                empty=own("no pending writes"),
-                id="writes",
-            ),
-            Pair(
-                tables.EFFECTS,
-                lambda row: row.key,
-                lambda row: (row.value, row.size),
-                empty=own("no effects"),
-                id="effects",
-            ),
-            Pair(
-                tables.THREAD_EVENTS,
-                lambda row: row.position,
-                lambda row: (row.payload, row.size),
-                empty=own("no events held"),
-                rest=Rest.BOTTOM,
-                id="events",
-            ),
-            initial=self.tab,
-        )
+        yield ContentSwitcher(*tabs.widgets(self.session, self.thread, self._children), initial=self.tab)
 
     def polls(self) -> tuple[Poll[Any], ...]:
-        """The thread's story, and its events while their tab is in front."""
-        return self._stories, self._events
+        """The thread's story; its events and its children while their tab is in front."""
+        return self._stories, self._events, self._children.poll
 
     def main_widget(self) -> Widget:
         """The list or pane of the tab in front."""
-        return self.query_one("#claim", Pane) if self.tab == "claim" else self._pair(self.tab).listing
+        widget = self.query_one(f"#{self.tab}")
+        return widget.listing if isinstance(widget, Pair) else widget
 
     def _pair(self, name: str) -> Pair[Any]:
         return cast("Pair[Any]", self.query_one(f"#{name}"))
@@ -116,9 +99,8 @@ class ThreadScreen(Page):
         self._story = story
         self.as_of = story.as_of
         scene = Scene(story.as_of)
-        self._pair("checkpoints").show(story.checkpoints, scene)
-        self._pair("writes").show(story.writes, scene)
-        self._pair("effects").show(story.effects, scene)
+        for name in ("checkpoints", "writes", "effects", "queue", "metadata"):
+            self._pair(name).show(getattr(story, name), scene)
 
     def _take_events(self, batch: EventBatch) -> None:
         self._tail.take(batch)
@@ -131,43 +113,38 @@ class ThreadScreen(Page):
         if story is None or scene is None:
             return
         self.query_one("#head", Pane).show(lambda room: facts.of_story(story, scene, room))
-        self.query_one("#claim", Pane).show(lambda room: facts.of_holding(story, scene, room))
+        self.query_one("#claim", Pane).show(lambda room: claim_facts.of_tab(story, scene, room))
 
     def crumbs(self) -> tuple[Line, Line]:
-        """Where we came from, and the thread's id."""
+        """The way we came, and the thread's id; what the tab leaves out."""
+        self.query_one("#tabs", Band).say(tabs.strip(self._story, self.tab, self.size.width))
+        way = [Cell(own(" Threads > "), Tone.MUTED)]
+        if len(self.trail) > 1:
+            way.append(Cell(own(".. > "), Tone.MUTED))
+        way += [Cell(own(f"{middle(safe(each), CRUMB)} > "), Tone.MUTED) for each in self.trail[-1:]]
         word = Cell(own("GONE "), Tone.GONE) if self._gone else Cell(own(""))
-        self.query_one("#tabs", Band).say(self._tab_cells())
-        left = (Cell(own(" Threads > "), Tone.MUTED), Cell(safe(self.thread), Tone.HEAD))
-        return left, (word,)
+        return (*way, Cell(safe(self.thread), Tone.HEAD)), (self._extent(), word)
 
-    def _tab_cells(self) -> Line:
-        cells: list[Cell] = []
-        for name in TABS:
-            here = name == self.tab
-            left, right = ("[", "]") if here else (" ", " ")
-            text = f"{name.capitalize()}{self._tab_count(name)}"
-            cells.append(Cell(own(f"{left}{text}{right} "), Tone.HEAD if here else Tone.MUTED))
-        return tuple(cells)
-
-    def _tab_count(self, name: str) -> str:
-        story = self._story
-        if story is None or name == "claim":
-            return ""
-        if name == "events":
-            return f" {(story.next_seq or 0) - (story.floor_seq or 0):,}"
-        rows = {"checkpoints": story.checkpoints, "writes": story.writes, "effects": story.effects}[name]
-        return f" {len(rows):,}"
+    def _extent(self) -> Cell:
+        """How much of what there is the tab shows."""
+        if self.tab == "children":
+            return Cell(own(f"  earliest adopted first  {self._children.counted} "), Tone.MUTED)
+        return Cell(own(tabs.cut_note(self._story, self.tab)), Tone.WARN)
 
     def go_to_tab(self, name: str) -> None:
-        """Put a tab in front."""
+        """Put a tab in front, and read only what it shows."""
         self.tab = name
         self.query_one(ContentSwitcher).current = name
-        if name == "events":
-            self._events.reveal()
-        else:
-            self._events.hide()
+        self._reveal()
         self.set_focus(self.main_widget())
         self.update_lines()
+
+    def _reveal(self) -> None:
+        for tab, poll in (("events", self._events), ("children", self._children.poll)):
+            if self.tab == tab:
+                poll.reveal()
+            else:
+                poll.hide()
 
     def do_next_tab(self) -> None:
         self.go_to_tab(TABS[(TABS.index(self.tab) + 1) % len(TABS)])
@@ -176,20 +153,41 @@ class ThreadScreen(Page):
         self.go_to_tab(TABS[TABS.index(self.tab) - 1])
 
     def on_screen_resume(self) -> None:
-        """In front again: the events only if their tab is."""
+        """In front again: the events and the children only if their tab is."""
         self._stories.reveal()
-        if self.tab == "events":
-            self._events.reveal()
+        self._reveal()
+
+    @on(Listing.Moved, "#children")
+    def _children_moved(self) -> None:
+        self.update_lines()
+
+    @on(Listing.Opened, "#children")
+    def _drill_down(self, event: Listing.Opened) -> None:
+        self._open(event.row_id, (*self.trail, self.thread))
+
+    def do_owner(self) -> None:
+        parent = None if self._story is None else self._story.parent
+        if parent is None:
+            self.say(own("owner: this thread is nobody's child"), Tone.WARN)
+        else:
+            self._open(parent, ())
+
+    def _open(self, thread: str, trail: tuple[str, ...]) -> None:
+        if len(self.app.screen_stack) > DEEPEST:
+            self.say(own(f"{DEEPEST} threads are open one above the other; esc goes back"), Tone.WARN)
+        else:
+            self.app.push_screen(ThreadScreen(self.session, thread, trail))
 
     def step_back(self) -> bool:
         """Esc comes back from a text to its list."""
-        return self.tab != "claim" and self._pair(self.tab).leave_text()
+        widget = self.query_one(f"#{self.tab}")
+        return isinstance(widget, Pair) and widget.leave_text()
 
     def copyable(self) -> str | None:
         """The id of the row under the cursor, or the thread's where the row has none of its own."""
-        if self.tab in {"checkpoints", "effects"}:
-            return self._pair(self.tab).listing.target or self.thread
-        return self.thread
+        if self.tab in {"claim", "writes", "events"}:
+            return self.thread
+        return cast("Listing[Any]", self.main_widget()).target or self.thread
 
     def address_text(self) -> str:
         """The thread as a command."""

@@ -122,6 +122,13 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         self._scroll_to_line(0)
         self.redraw()
 
+    def become(self, columns: tuple[Column[Row], ...], key: Callable[[Row], str], empty: Safe) -> None:
+        """Be another list, with other columns and rows known by another id."""
+        self._columns = columns
+        self._fitted = fit(columns, self._width - MARGIN)
+        self.window = Window(key, self._rest_end)
+        self.ask_other(empty)
+
     @property
     def target(self) -> str | None:
         """The id that the operator means; None where he cannot have seen it.

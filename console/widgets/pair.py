@@ -1,4 +1,4 @@
-"""A list with the text of its row below: checkpoints, writes, effects, events of a thread."""
+"""A list with what there is to read of its row below: checkpoints, writes, effects, events of a thread."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from console import jsontext
 from console.model import Row
 from console.styles import beside
 from console.widgets.listing import Listing
-from console.widgets.pane import Pane
+from console.widgets.pane import Pane, nothing
 from console.widgets.window import Rest
 
 if TYPE_CHECKING:
@@ -23,9 +23,17 @@ if TYPE_CHECKING:
     from console.present import Safe
     from console.widgets.columns import Column, Scene
 
+    Content = Callable[[int], Sequence[Line]]
+
+
+def json_of(text: str, size: int) -> Content:
+    """A JSON text laid out; `size` is the stored one's in bytes, which this may only be the beginning of."""
+    lines = jsontext.lines(text, size)
+    return lambda _room: lines
+
 
 class Pair(Vertical, Generic[Row]):
-    """Rows above, the JSON text of the row under the cursor below."""
+    """Rows above, the content of the row under the cursor below."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
 
@@ -33,7 +41,7 @@ class Pair(Vertical, Generic[Row]):
         self,
         columns: tuple[Column[Row], ...],
         key: Callable[[Row], str],
-        text: Callable[[Row], tuple[str, int]],
+        content: Callable[[Row, Scene], Content],
         *,
         empty: Safe,
         rest: Rest = Rest.TOP,
@@ -42,8 +50,9 @@ class Pair(Vertical, Generic[Row]):
         super().__init__(id=id)
         self.listing: Listing[Row] = Listing(columns, key, empty=empty, rest=rest)
         self.pane = Pane()
-        self._text = text
-        self._shown: str | None = None
+        self._content = content
+        self._shown: tuple[str, Row] | None = None
+        self._scene: Scene | None = None
 
     def compose(self) -> ComposeResult:
         """The list and the pane."""
@@ -52,6 +61,7 @@ class Pair(Vertical, Generic[Row]):
 
     def show(self, rows: Sequence[Row], scene: Scene) -> None:
         """Take a fresh answer."""
+        self._scene = scene
         self.listing.show(rows, scene)
 
     def do_read(self) -> None:
@@ -67,24 +77,21 @@ class Pair(Vertical, Generic[Row]):
     @on(Listing.Moved)
     def _row_changed(self, event: Listing.Moved) -> None:
         event.stop()
-        row, row_id = self.listing.window.current, self.listing.window.current_id
-        if row is None or row_id is None:
-            self.pane.show(lambda _room: ())
-        elif row_id != self._shown:
-            self.present_row(row, row_id)
-        self._shown = row_id
+        row, row_id, before = self.listing.window.current, self.listing.window.current_id, self._shown
+        if row is None or row_id is None or self._scene is None:
+            self._shown = None
+            self.pane.show(nothing)
+        elif before is None or before[0] != row_id:
+            self._shown = (row_id, row)
+            self.present_row(row, self._scene)
+        elif before[1] != row:
+            self._shown = (row_id, row)
+            self.update_row(row, self._scene)
 
-    def present_row(self, row: Row, _row_id: str) -> None:
-        """Show a row's text; a subclass may have to fetch it first."""
-        self.show_text(*self._text(row))
+    def present_row(self, row: Row, scene: Scene) -> None:
+        """Show the content of a row that the cursor has come to."""
+        self.pane.show(self._content(row, scene), from_top=True)
 
-    def show_text(self, text: str, whole: int) -> None:
-        """Lay out a JSON text in the pane; `whole` is the size in bytes of what it may only be the
-        beginning of.
-        """
-        lines = jsontext.lines(text, whole)
-        self.pane.show(lambda _room: lines, from_top=True)
-
-    def show_note(self, line: Line) -> None:
-        """Say something in the pane instead of a text."""
-        self.pane.show(lambda _room: (line,), from_top=True)
+    def update_row(self, row: Row, scene: Scene) -> None:
+        """Show what has become of the row under the cursor."""
+        self.pane.show(self._content(row, scene))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -77,11 +77,24 @@ class Pane(ScrollView, can_focus=True, inherit_bindings=False):
         room = self.scrollable_content_region.width
         if room < 1:
             return
-        lines = tuple(piece for line in self._content(room) for piece in folded(line, room))
-        if lines != self._lines:
-            self._lines = lines
+        before, lines = (
+            self._lines,
+            tuple(piece for line in self._content(room) for piece in folded(line, room)),
+        )
+        self._lines = lines
+        if len(lines) != len(before):
             self.virtual_size = Size(room, len(lines))
             self.refresh()
+        elif changed := self._changed(before, room):
+            self.refresh(*changed)
+
+    def _changed(self, before: tuple[Line, ...], room: int) -> list[Region]:
+        """The lines in view that say something else (ruling 59)."""
+        top = self.scroll_offset.y
+        places = [
+            place for place, pair in enumerate(zip(before, self._lines, strict=True)) if pair[0] != pair[1]
+        ]
+        return [Region(0, place - top, room, 1) for place in places if 0 <= place - top < self.size.height]
 
     def render_line(self, y: int) -> Strip:
         """The finished line at a place of the screen."""

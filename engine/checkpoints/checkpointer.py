@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
+from engine.arguments import of_kind, whole
 from engine.checkpoints import (
     children,
     claims,
@@ -36,7 +38,6 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Iterable
     from contextlib import AbstractContextManager
-    from datetime import timedelta
 
     from sqlalchemy import Connection
 
@@ -137,7 +138,8 @@ class Checkpointer:
         A set `cancel` ends it with WaitCancelled and stays set. A limit below 1 is answered [] at once.
         """
         self._tx.check_open(waiting.OPERATION)
-        if limit < 1:
+        of_kind("timeout", timeout, timedelta)
+        if whole("limit", limit) < 1:
             return []
 
         def read() -> list[EventRecord]:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import BigInteger, bindparam, insert, select, true
 
+from engine.arguments import whole
 from engine.checkpoints.tables import CHILD, child_place, thread
 from engine.database.backend import backend_of
 from engine.database.columns import check_id, check_optional_id
@@ -66,7 +67,7 @@ def children(connection: Connection, parent: str, after: str | None, limit: int)
     """
     check_id("parent", parent)
     check_optional_id("after", after)
-    if limit < 1:
+    if whole("limit", limit) < 1:
         return []
     most = min(limit, MAX_CHILDREN)
     if after is None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import bindparam, case, delete, exists, null, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
+from engine.arguments import of_kind, whole
 from engine.checkpoints.model import BusyHolder, ClaimRequest, HolderKind, RunClaim, check_ttl
 from engine.checkpoints.tables import child_place, effect, refusal, thread, thread_metadata
 from engine.clock import from_ns, span_ns
@@ -119,6 +120,7 @@ DROP_REFUSALS = Statement(delete(refusal).where(refusal.c.thread_id == _ID))
 def claim(connection: Connection, thread_id: str, request: ClaimRequest) -> RunClaim:
     """Take the thread for `request.ttl`; ThreadBusy while a live claim stands (checkpoints.md 2.1)."""
     check_id("thread_id", thread_id)
+    of_kind("request", request, ClaimRequest)
     before = _locked(connection, thread_id)
     granted = _GRANT.one(
         connection, id=thread_id, holder=request.holder, tenant=request.tenant, ttl=span_ns(request.ttl)
@@ -169,7 +171,7 @@ def release(connection: Connection, thread_id: str, token: int) -> None:
 
 def _stored(token: int) -> int:
     """The token as a column may hold it; one that no column can hold was never issued, and neither was 0."""
-    return token if abs(token) <= MAX_NUMBER else 0
+    return token if abs(whole("token", token)) <= MAX_NUMBER else 0
 
 
 def current_token(connection: Connection, thread_id: str) -> int | None:

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, null, update
 
+from engine.arguments import of_kind, whole
 from engine.checkpoints.claims import DROP_REFUSALS, LOCK, hold_current
 from engine.checkpoints.commits import commit
 from engine.checkpoints.events import COMPACT_STEP, raise_floor
 from engine.checkpoints.mark import mark_over
-from engine.checkpoints.model import CheckpointStatus, Commit, Origin
+from engine.checkpoints.model import CheckpointStatus, Commit, Fence, Origin
 from engine.checkpoints.tables import (
     checkpoint,
     child_place,
@@ -29,8 +30,6 @@ from engine.errors import StaleClaim
 
 if TYPE_CHECKING:
     from sqlalchemy import BindParameter, Connection
-
-    from engine.checkpoints.model import Fence
 
 _ID: BindParameter[str] = bindparam("id")
 _CONTENT = tuple(
@@ -101,6 +100,9 @@ def mark_deleting(connection: Connection, thread_id: str, token: int, row: Any) 
 
 def held(connection: Connection, thread_id: str, token: int, fence: Fence | None) -> Any:
     """The thread's row, locked, with its claim and then the fence's checked."""
+    whole("token", token)
+    if fence is not None:
+        of_kind("fence", fence, Fence)
     row = LOCK.one(connection, id=check_id("thread_id", thread_id))
     current = None if row is None else row.claim_token
     if current != token:

@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from engine.checkpoints.model import EventRecord
+from engine.arguments import of_kind
+from engine.checkpoints.model import Commit, EventRecord
 from engine.checkpoints.tables import tenant_key
 from engine.clock import to_ns
 from engine.database.columns import dump
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
-    from engine.checkpoints.model import Checkpoint, Commit
+    from engine.checkpoints.model import Checkpoint
 
 # Half of what json.loads costs for a small text, which here is one that `dump` has just made.
 _decoded: Final = json.JSONDecoder().raw_decode
@@ -35,6 +36,7 @@ class Drafts:
     @classmethod
     def of(cls, commit: Commit) -> Drafts:
         """Serialise; ValidationError for a body that is not plain JSON."""
+        of_kind("commit", commit, Commit)
         return cls(
             commit,
             None if commit.checkpoint is None else _checkpoint(commit.checkpoint),

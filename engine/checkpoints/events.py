@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, bindparam, delete, select, update
 
+from engine.arguments import whole
 from engine.checkpoints.claims import LOCK
 from engine.checkpoints.numbering import numbers_of
 from engine.checkpoints.records import event_of
@@ -45,7 +46,7 @@ def events_after(connection: Connection, thread_id: str, after_seq: int, limit: 
     ThreadDeleted for a cursor inside a deleted log, ReplayUnavailable for one behind the floor.
     """
     check_cursor(thread_id, after_seq)
-    most = max(1, min(limit, MAX_EVENTS))
+    most = max(1, min(whole("limit", limit), MAX_EVENTS))
     rows = _READ.all(connection, id=thread_id, after=min(after_seq, MAX_NUMBER), most=most)
     numbers = numbers_of(connection, rows[0] if rows else None)
     if 0 < after_seq < numbers.first - 1:
@@ -61,13 +62,14 @@ def events_after(connection: Connection, thread_id: str, after_seq: int, limit: 
 def check_cursor(thread_id: str, after_seq: int) -> None:
     """ValidationError for a bad id or a negative cursor."""
     check_id("thread_id", thread_id)
-    if after_seq < 0:
+    if whole("after_seq", after_seq) < 0:
         raise ValidationError("after_seq", (f"must be 0 or a number already seen, not {after_seq}",))
 
 
 def compact_events(connection: Connection, thread_id: str, before_seq: int) -> bool:
     """Raise the floor towards `before_seq` by one step at most, dropping what lies below; True once there."""
     check_id("thread_id", thread_id)
+    whole("before_seq", before_seq)
     row = LOCK.one(connection, id=thread_id)
     if row is None or row.first_seq is None:
         return True

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from sqlalchemy import and_, bindparam, select
 
+from engine.arguments import whole
 from engine.checkpoints.model import StoredCheckpoint
 from engine.checkpoints.records import checkpoint_of, write_of
 from engine.checkpoints.tables import checkpoint as checkpoints
@@ -82,6 +83,7 @@ def checkpoint(connection: Connection, thread_id: str, checkpoint_id: str) -> Ch
 def history(connection: Connection, thread_id: str, before: str | None, limit: int) -> list[Checkpoint]:
     """At most `limit` checkpoints, newest first, strictly older than `before`; else CheckpointNotFound."""
     check_id("thread_id", thread_id)
+    whole("limit", limit)
     start = _BEYOND if before is None else _place(connection, thread_id, before)
     if limit < 1:
         return []

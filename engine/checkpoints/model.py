@@ -6,17 +6,19 @@ effect values are plain JSON data that the store never looks into.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from engine.arguments import each_of_kind, of_kind, whole
 from engine.clock import to_ns
 from engine.database.columns import check_id, check_number, check_optional_id
 from engine.errors import ValidationError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
 Json = Any  # Mapping, list, str, int, float, bool or None
 
@@ -129,6 +131,7 @@ class Fence:
 
     def __post_init__(self) -> None:
         check_id("fence.thread_id", self.thread_id)
+        whole("fence.token", self.token)
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,7 +165,10 @@ class Checkpoint:
             check_id(f"checkpoint.{name}", getattr(self, name))
         check_optional_id("checkpoint.parent", self.parent)
         check_optional_id("checkpoint.tenant", self.tenant)
-        check_number("checkpoint.fencing_token", self.fencing_token or 0)
+        if self.fencing_token is not None:
+            check_number("checkpoint.fencing_token", self.fencing_token)
+        if self.origin is not None:
+            of_kind("checkpoint.origin", self.origin, Origin)
         check_number("checkpoint.format_version", self.format_version, MAX_FORMAT)
         object.__setattr__(self, "status", CheckpointStatus(self.status))
         object.__setattr__(self, "created_at", as_utc("checkpoint.created_at", self.created_at))
@@ -258,8 +264,19 @@ class Commit:
     retract_turn: bool = False
 
     def __post_init__(self) -> None:
+        whole("commit.token", self.token)
+        if self.checkpoint is not None:
+            of_kind("commit.checkpoint", self.checkpoint, Checkpoint)
+        if self.fence is not None:
+            of_kind("commit.fence", self.fence, Fence)
+        # Tuples of their own: an iterator would be empty by the second look at it.
+        for name, kind in _PARTS:
+            object.__setattr__(self, name, each_of_kind(f"commit.{name}", getattr(self, name), kind))
         if self.metadata is not None:
             object.__setattr__(self, "metadata", check_metadata(self.metadata))
+
+
+_PARTS: Final = (("writes", PendingWrite), ("events", EventDraft), ("effects", EffectDraft))
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,6 +289,8 @@ class StoredCheckpoint:
 
 def check_metadata(changes: Mapping[str, str | None]) -> Mapping[str, str | None]:
     """The changes as a dict of their own; ValidationError past 32 keys, 64 characters a key, 512 a value."""
+    if not isinstance(changes, Mapping):
+        raise ValidationError("metadata", (f"must be a mapping, not {type(changes).__name__}",))
     problems = []
     if len(changes) > MAX_METADATA_KEYS:
         problems.append(f"has {len(changes)} keys; at most {MAX_METADATA_KEYS} are allowed")
@@ -302,7 +321,9 @@ def _encodes(value: str) -> bool:
 
 def as_utc(name: str, instant: datetime | None) -> datetime | None:
     """The instant in UTC; ValidationError for a naive one or one outside 1678 to 2262."""
-    if instant is None or (instant.tzinfo is UTC and 1678 < instant.year < 2262):
+    if instant is None:
+        return None
+    if of_kind(name, instant, datetime).tzinfo is UTC and 1678 < instant.year < 2262:
         return instant
     try:
         to_ns(instant)

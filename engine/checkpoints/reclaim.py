@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import BindParameter, bindparam, delete, select, update
+from sqlalchemy import BindParameter, and_, bindparam, delete, select, update
 
 from engine.checkpoints.claims import LOCK
 from engine.checkpoints.tables import child_place, effect, meta, refusal, thread, thread_metadata
@@ -15,7 +15,7 @@ from engine.database.statement import Statement
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from sqlalchemy import ColumnElement, Connection, Table
+    from sqlalchemy import ColumnElement, Connection, FromClause, Table
 
 LONGEST: Final = 2**62
 """Nanoseconds, 146 years: a longer age is cut to it, so that no clock's reading less the age leaves 64 bits."""
@@ -23,24 +23,26 @@ LONGEST: Final = 2**62
 _ID: BindParameter[str] = bindparam("id")
 
 
-def _without(table: Table) -> ColumnElement[bool]:
-    """No row of the thread's; as a scalar, since PostgreSQL may answer NOT EXISTS by hashing the whole table."""
-    mine = select(table.c.thread_id).where(table.c.thread_id == thread.c.thread_id).limit(1)
-    return mine.scalar_subquery().is_(None)
+def bare_tombstone(rows: FromClause) -> ColumnElement[bool]:
+    """Only a number and a time: a claim, a checkpoint, an event, an effect or metadata is data under the id."""
+    held = (
+        rows.c.claim_token,
+        rows.c.latest_id,
+        rows.c.first_seq,
+        _one(effect, rows),
+        _one(thread_metadata, rows),
+    )
+    return and_(rows.c.deleted_at.is_not(None), *(each.is_(None) for each in held))
 
 
-# Only the number and the time: a claim, a checkpoint, an event, an effect or metadata is data under the id.
-BARE_TOMBSTONE = (
-    thread.c.deleted_at.is_not(None)
-    & thread.c.claim_token.is_(None)
-    & thread.c.latest_id.is_(None)
-    & thread.c.first_seq.is_(None)
-    & _without(effect)
-    & _without(thread_metadata)
-)
+def _one(table: Table, rows: FromClause) -> ColumnElement[str]:
+    """A scalar: PostgreSQL may answer EXISTS by hashing the whole table."""
+    return select(table.c.thread_id).where(table.c.thread_id == rows.c.thread_id).limit(1).scalar_subquery()
+
+
 _DUE = Statement(
     select(thread.c.tomb_first)
-    .where(thread.c.thread_id == _ID, BARE_TOMBSTONE)
+    .where(thread.c.thread_id == _ID, bare_tombstone(thread))
     .where(thread.c.deleted_at < Now() - bindparam("age", type_=thread.c.deleted_at.type))
 )
 _GONE: tuple[Statement, ...] = (

@@ -65,7 +65,7 @@ class ThreadQuery:
         if self.statuses is not None:
             object.__setattr__(self, "statuses", as_statuses(self.statuses))
         object.__setattr__(self, "updated_since", as_utc("updated_since", self.updated_since))
-        object.__setattr__(self, "metadata", _pair(self.metadata))
+        object.__setattr__(self, "metadata", as_pair(self.metadata))
         if self.after is not None:
             position(self.after)
 
@@ -124,7 +124,8 @@ def as_statuses(given: Iterable[ThreadStatus]) -> frozenset[ThreadStatus]:
         raise ValidationError("statuses", (f"{error}; there are {known}",)) from error
 
 
-def _pair(given: Mapping[str, str] | None) -> dict[str, str] | None:
+def as_pair(given: Mapping[str, str] | None) -> dict[str, str] | None:
+    """The one pair that a listing is asked for, None for none; ValidationError for more, or a bad one."""
     if not given:
         return None
     if len(given) > 1:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import ClassVar, Final
 
+from engine.arguments import of_kind, whole
 from engine.errors import ValidationError
 
 MAX_BATCH: Final = 1000
@@ -31,11 +32,11 @@ class RetentionPolicy:
 
     def __post_init__(self) -> None:
         problems = []
-        if self.max_age is not None and self.max_age <= timedelta(0):
+        if self.max_age is not None and of_kind("retention", self.max_age, timedelta) <= timedelta(0):
             problems.append("max_age must be above zero")
-        if self.max_checkpoints is not None and self.max_checkpoints < 1:
+        if self.max_checkpoints is not None and whole("retention", self.max_checkpoints) < 1:
             problems.append("max_checkpoints must be at least 1")
-        if self.max_events is not None and self.max_events < 0:
+        if self.max_events is not None and whole("retention", self.max_events) < 0:
             problems.append("max_events must be at least 0")
         if problems:
             raise ValidationError("retention", tuple(problems))
@@ -54,9 +55,10 @@ class SweepPolicy:
 
     def __post_init__(self) -> None:
         problems = []
-        if self.tombstone_age is not None and self.tombstone_age <= timedelta(0):
+        of_kind("sweep", self.retention, RetentionPolicy)
+        if self.tombstone_age is not None and of_kind("sweep", self.tombstone_age, timedelta) <= timedelta(0):
             problems.append("tombstone_age must be above zero, or None to keep tombstones")
-        if not 1 <= self.batch_size <= MAX_BATCH:
+        if not 1 <= whole("sweep", self.batch_size) <= MAX_BATCH:
             problems.append(f"batch_size must lie between 1 and {MAX_BATCH}")
         if problems:
             raise ValidationError("sweep", tuple(problems))

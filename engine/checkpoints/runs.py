@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import bindparam, func, select
 
+from engine.arguments import each_of_kind
 from engine.checkpoints.records import checkpoint_of
 from engine.checkpoints.tables import checkpoint as checkpoints
 from engine.database.columns import check_id
@@ -42,7 +43,7 @@ _LATEST = Statement(
 
 def asked_runs(run_ids: Iterable[str]) -> str:
     """The ids as the JSON text that the lookup takes, each once; `[]` for none."""
-    return json.dumps(sorted({check_id("run_ids", run) for run in run_ids}))
+    return json.dumps(sorted({check_id("run_ids", run) for run in each_of_kind("run_ids", run_ids, str)}))
 
 
 def latest_of_runs(connection: Connection, thread_id: str, runs: str) -> Checkpoint | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import and_, bindparam, false, or_, select
 
 from engine.checkpoints.prune import prune_step
-from engine.checkpoints.reclaim import BARE_TOMBSTONE, LONGEST, reclaim
+from engine.checkpoints.reclaim import LONGEST, bare_tombstone, reclaim
 from engine.checkpoints.retention import SweepResult
 from engine.checkpoints.tables import checkpoint, event, thread
 from engine.clock import span_ns
@@ -35,27 +35,37 @@ _NEXT = Statement(
     .order_by(thread.c.thread_id)
     .limit(bindparam("most"))
 )
+# A subquery of its own, so that no condition on a tombstone's age takes another index than that of the ids.
+_INSIDE = (
+    select(thread)
+    .where(thread.c.thread_id >= bindparam("first"), thread.c.thread_id <= bindparam("last"))
+    .order_by(thread.c.thread_id)
+    .limit(bindparam("most"))
+    .subquery("page")
+)
 _AGE = bindparam("age", type_=thread.c.deleted_at.type)
 _CUTOFF = page_now() - _AGE
-_MINE = checkpoint.c.thread_id == thread.c.thread_id
+_MINE = checkpoint.c.thread_id == _INSIDE.c.thread_id
 # Beyond the newest so many there is another one: OFFSET here counts within one thread, it does not page.
 _TOO_MANY = select(checkpoint.c.place).where(_MINE).limit(1).offset(bindparam("checkpoints")).exists()
 # Scalars, not EXISTS: PostgreSQL may answer the latter by hashing a whole table for a page of threads.
 _TOO_OLD = (
     select(checkpoint.c.place)
-    .where(_MINE, checkpoint.c.place != thread.c.latest_place, checkpoint.c.committed_at < _CUTOFF)
+    .where(_MINE, checkpoint.c.place != _INSIDE.c.latest_place, checkpoint.c.committed_at < _CUTOFF)
     .limit(1)
     .scalar_subquery()
     .is_not(None)
 )
 _STALE_LOG = (
     select(event.c.committed_at)
-    .where(event.c.thread_id == thread.c.thread_id, event.c.seq == thread.c.floor_seq)
+    .where(event.c.thread_id == _INSIDE.c.thread_id, event.c.seq == _INSIDE.c.floor_seq)
     .scalar_subquery()
     < _CUTOFF
 )
-_LONG_LOG = thread.c.next_seq - thread.c.floor_seq > bindparam("events")
-_DEAD = and_(BARE_TOMBSTONE, thread.c.deleted_at < page_now() - bindparam("buried", type_=_AGE.type))
+_LONG_LOG = _INSIDE.c.next_seq - _INSIDE.c.floor_seq > bindparam("events")
+_DEAD = and_(
+    bare_tombstone(_INSIDE), _INSIDE.c.deleted_at < page_now() - bindparam("buried", type_=_AGE.type)
+)
 _RULES = {
     "checkpoints": _TOO_MANY,
     "events": _LONG_LOG,
@@ -74,10 +84,9 @@ class Touched:
 
 def _touched(rules: Iterable[str]) -> Statement:
     applied = or_(false(), *(_RULES[rule] for rule in rules))
-    inside = and_(thread.c.thread_id >= bindparam("first"), thread.c.thread_id <= bindparam("last"))
-    empty = and_(thread.c.latest_id.is_(None), thread.c.first_seq.is_(None))
-    found = select(thread.c.thread_id, empty.label("empty")).where(inside, applied)
-    return Statement(found.order_by(thread.c.thread_id))
+    empty = and_(_INSIDE.c.latest_id.is_(None), _INSIDE.c.first_seq.is_(None))
+    found = select(_INSIDE.c.thread_id, empty.label("empty")).where(applied)
+    return Statement(found.order_by(_INSIDE.c.thread_id))
 
 
 # One statement for each set of rules a policy can have: sixteen at most, built when first needed.
@@ -96,7 +105,8 @@ def page_of(connection: Connection, after: str | None, size: int) -> tuple[list[
 def touched(connection: Connection, policy: SweepPolicy, ids: Sequence[str]) -> list[Touched]:
     """Those of the page that the policy could change: only they get a transaction.
 
-    An id that came between them since the page was read is left to the next pass: no guard was asked about it.
+    Ids that came between them since the page was read are left to the next pass, as no guard was asked about
+    them; so are the page's last ones where more came than it holds.
     """
     bounds = _bounds(policy)
     rules = tuple(bounds)
@@ -104,7 +114,7 @@ def touched(connection: Connection, policy: SweepPolicy, ids: Sequence[str]) -> 
         return []
     statement = _STATEMENTS.setdefault(rules, _touched(rules))
     asked = frozenset(ids)
-    rows = statement.all(connection, first=ids[0], last=ids[-1], **bounds)
+    rows = statement.all(connection, first=ids[0], last=ids[-1], most=2 * len(ids), **bounds)
     return [Touched(row.thread_id, bool(row.empty)) for row in rows if row.thread_id in asked]
 
 

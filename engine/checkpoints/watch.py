@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
+from engine.arguments import of_kind
 from engine.errors import ValidationError, WaitCancelled
 
 if TYPE_CHECKING:
@@ -66,5 +67,5 @@ def is_set(cancel: threading.Event | None) -> bool:
 
 def check_poll_interval(poll_interval: timedelta) -> None:
     """ValidationError below one millisecond (A-19)."""
-    if poll_interval < SHORTEST_POLL:
+    if of_kind("poll_interval", poll_interval, timedelta) < SHORTEST_POLL:
         raise ValidationError("poll_interval", ("must be at least 1 ms",))

@@ -47,6 +47,7 @@ class Fault(StrEnum):
 
     CONFLICT = "conflict"  # serialization failure or deadlock: the whole transaction may run again
     LOST = "lost"  # the connection is gone
+    ENDED_IDLE = "ended_idle"  # it was gone before this call: the server had ended it while nothing ran
     BUSY = "busy"  # the writer's lock was not had in time
     CANCELLED = "cancelled"  # ended by a cancel or a deadline
     DUPLICATE = "duplicate"  # a unique key is taken

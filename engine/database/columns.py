@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import BigInteger, Column, MetaData, Text
 
+from engine.arguments import whole
 from engine.errors import ValidationError
 
 if TYPE_CHECKING:
@@ -91,8 +92,8 @@ def _too_deep(text: str) -> bool:
 
 
 def check_number(field: str, value: int, most: int = MAX_NUMBER) -> int:
-    """The number itself, or ValidationError when its column cannot hold it."""
-    if not -most <= value <= most:
+    """The whole number itself, or ValidationError when its column cannot hold it."""
+    if not -most <= whole(field, value) <= most:
         raise ValidationError(field, (f"must lie between -{most} and {most}",))
     return value
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from sqlalchemy import BigInteger, Text, bindparam, literal_column, select
 from sqlalchemy.ext.compiler import compiles
 from sqlalchemy.sql.functions import FunctionElement
+from sqlalchemy.types import NullType
 
 if TYPE_CHECKING:
     from sqlalchemy.sql.elements import ColumnElement
@@ -64,6 +65,24 @@ def _size_in_characters(element: Size, compiler: Any, **options: Any) -> str:
 @compiles(Size, "postgresql")
 def _size_in_octets(element: Size, compiler: Any, **options: Any) -> str:
     return f"octet_length({compiler.process(element.clauses, **options)})"
+
+
+class Likely(FunctionElement[bool]):
+    """A condition that most rows meet: SQLite would take an equality for a rare one, and sort what it finds."""
+
+    type = NullType()
+    inherit_cache = True
+    name = "likely"
+
+
+@compiles(Likely, "sqlite")
+def _said_to_be_likely(element: Likely, compiler: Any, **options: Any) -> str:
+    return f"likely({compiler.process(element.clauses, **options)})"
+
+
+@compiles(Likely, "postgresql")
+def _left_to_statistics(element: Likely, compiler: Any, **options: Any) -> str:
+    return f"({compiler.process(element.clauses, **options)})"
 
 
 class Pairs(FunctionElement[str]):

@@ -19,9 +19,9 @@ def hint(connection: Connection, thread_id: str) -> None:
     connection.info.setdefault(_KEY, {})[thread_id] = None
 
 
-def drop_hints(info: dict[str, Any]) -> None:
-    """Forget what the transaction of a connection with this `info` would have said."""
-    info.pop(_KEY, None)
+def taken_hints(info: dict[str, Any]) -> list[str]:
+    """What the transaction of a connection with this `info` would say, which is then forgotten."""
+    return list(info.pop(_KEY, ()))
 
 
 def publish_on_return(engine: Engine, signals: Signals) -> None:
@@ -29,12 +29,12 @@ def publish_on_return(engine: Engine, signals: Signals) -> None:
 
     def drop(connection: Connection) -> None:
         if not connection.invalidated:
-            drop_hints(connection.info)
+            taken_hints(connection.info)
 
     def publish(_driver: Any, record: Any) -> None:
-        threads = record.info.pop(_KEY, None)
+        threads = taken_hints(record.info)
         if threads:
-            signals.publish(list(threads))
+            signals.publish(threads)
 
     event.listen(engine, "rollback", drop)
     event.listen(engine.pool, "checkin", publish)

@@ -1,18 +1,14 @@
-"""Pooled connections for verbs that run `Statement`s only, at half the cost of a Connection (ruling 13)."""
+"""A pooled connection for one statement on the driver's own cursor, at half the cost of a Connection (ruling 13)."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, cast
 
-from engine.database.hints import drop_hints
-
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sqlalchemy import Connection, Dialect, Engine, PoolProxiedConnection
-
-    from engine.database.writer import WriterConnection
 
 
 class Lean:
@@ -43,34 +39,6 @@ class Lean:
         self.connection.invalidate()
 
 
-class LeanWrite(Lean):
-    """The same with a transaction on SQLite, which begins with the first statement."""
-
-    __slots__ = ("_driver", "_patience")
-
-    def __init__(self, engine: Engine, patience: float | None) -> None:
-        super().__init__(engine)
-        self._driver = cast("WriterConnection", self.connection.driver_connection)
-        self._patience = patience
-
-    def in_transaction(self) -> bool:
-        """Whether it has begun and not ended."""
-        return self.connection.is_valid and self._driver.in_transaction
-
-    def begin(self) -> None:
-        """Take the writer lock, within the patience that is left, and begin."""
-        self._driver.begin_immediate(self._patience)
-
-    def commit(self) -> None:
-        """Commit and free the lock."""
-        self._driver.commit()
-
-    def rollback(self) -> None:
-        """Undo, free the lock, and tell nobody."""
-        drop_hints(self.info)
-        self._driver.rollback()
-
-
 @contextmanager
 def lean(engine: Engine) -> Iterator[Connection]:
     """A `Lean` where a Connection is asked for; given back on exit."""
@@ -78,16 +46,4 @@ def lean(engine: Engine) -> Iterator[Connection]:
     try:
         yield cast("Connection", taken)
     finally:
-        taken.connection.close()
-
-
-@contextmanager
-def lean_write(engine: Engine, patience: float | None) -> Iterator[Connection]:
-    """A `LeanWrite` where a Connection is asked for; on exit what was not committed is undone."""
-    taken = LeanWrite(engine, patience)
-    try:
-        yield cast("Connection", taken)
-    finally:
-        if taken.in_transaction():
-            taken.rollback()
         taken.connection.close()

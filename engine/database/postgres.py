@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import psycopg
 from psycopg import errors as pg
+from psycopg.conninfo import make_conninfo
 from sqlalchemy import Engine, create_engine, event, text
 
 from engine.clock import to_ns
@@ -25,7 +26,7 @@ from engine.database.disposal import dispose
 from engine.database.hints import publish_on_return
 from engine.database.lean import lean
 from engine.database.notify import NotifiedSignals
-from engine.database.urls import parse
+from engine.database.urls import connection_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,6 +44,8 @@ CANCEL_TIMEOUT = 5.0  # seconds for a cancel request to be taken
 _CHILDREN = text("SELECT pg_advisory_xact_lock(1212369484, hashtext(:parent))")
 _TIMEOUT = "holdwatch_timeout"
 _IDLE = psycopg.pq.TransactionStatus.IDLE
+_TOO_LONG = "25P04"  # by its timeout for transactions
+_ENDED_IDLE = {"57P05", "25P03"}  # by the server's timeout for idle sessions, or for idle transactions
 
 
 class PostgresBackend:
@@ -56,7 +59,9 @@ class PostgresBackend:
     ) -> None:
         self._clock = clock
         self._read_only = read_only
-        self._pooler, self._conninfo = split_pooler(url)
+        # Not a URL again: libpq's rules of quoting are others, and it refuses a blank in a password.
+        self._options = connection_options(url)
+        self._pooler = self._options.pop("pooler", None) == "transaction"
         self._application = application_name
         self.engine = self._engine(pool_size)
         self._modes = {mode: self.engine.execution_options(**{MODE_OPTION: mode}) for mode in Mode}
@@ -80,15 +85,14 @@ class PostgresBackend:
 
     def connect(self) -> psycopg.Connection[Any]:
         """A connection of its own, outside the pool's count."""
-        options: dict[str, Any] = {"application_name": self._application}
+        ours = {"application_name": self._application, "client_encoding": "UTF8"}
         if not self._pooler:
-            options["options"] = f"-c default_transaction_read_only={'on' if self._read_only else 'off'}"
+            access = f"-c default_transaction_read_only={'on' if self._read_only else 'off'}"
+            ours["options"] = f"{self._options.get('options', '')} {access}".lstrip()
         return psycopg.connect(
-            self._conninfo,
+            make_conninfo(**{"connect_timeout": str(CONNECT_TIMEOUT), **self._options, **ours}),
             autocommit=True,
-            connect_timeout=CONNECT_TIMEOUT,
             prepare_threshold=None if self._pooler else 0,
-            **options,
         )
 
     def now(self) -> int | None:
@@ -107,6 +111,7 @@ class PostgresBackend:
     def _session(self, mode: Mode, limits: Limits) -> Iterator[Connection]:
         with ExitStack() as stack:
             connection = stack.enter_context(self._modes[mode].connect())
+            stack.callback(_discard_closed, connection)
             if limits.timeout is not None:
                 connection.info[_TIMEOUT] = max(1, int(limits.timeout.total_seconds() * 1000))
                 stack.callback(_forget_timeout, connection)
@@ -136,7 +141,7 @@ class PostgresBackend:
         """By SQLSTATE, and by what a broken connection raises."""
         if isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected)):
             return Fault.CONFLICT
-        if isinstance(error, pg.QueryCanceled):
+        if isinstance(error, pg.QueryCanceled) or getattr(error, "sqlstate", None) == _TOO_LONG:
             return Fault.CANCELLED
         if isinstance(error, pg.LockNotAvailable):
             return Fault.BUSY
@@ -144,6 +149,8 @@ class PostgresBackend:
             return Fault.DUPLICATE
         if isinstance(error, pg.ReadOnlySqlTransaction):
             return Fault.READ_ONLY
+        if isinstance(error, psycopg.Error) and error.sqlstate in _ENDED_IDLE:
+            return Fault.ENDED_IDLE
         if isinstance(error, psycopg.OperationalError) and _is_lost(error):
             return Fault.LOST
         return Fault.OTHER
@@ -160,10 +167,18 @@ def _is_lost(error: psycopg.OperationalError) -> bool:
     return state is None or state.startswith("08") or state in {"57P01", "57P02", "57P03"}
 
 
-def _reset(driver: Any, _record: Any, _state: Any) -> None:
+def _reset(driver: Any, record: Any, _state: Any) -> None:
     # Owners end their transactions; asking is free, where the pool's own rollback costs as much as the checkout.
-    if driver.info.transaction_status != _IDLE:
+    if driver.closed:
+        record.invalidate()
+    elif driver.info.transaction_status != _IDLE:
         driver.rollback()
+
+
+def _discard_closed(connection: Connection) -> None:
+    # Or the rollback at its end would fail, and its error would hide why the server closed it.
+    if not connection.invalidated and connection.connection.driver_connection.closed:  # type: ignore[union-attr]
+        connection.invalidate()
 
 
 def _forget_timeout(connection: Connection) -> None:
@@ -180,11 +195,3 @@ def _canceller(connection: Connection) -> Any:
             driver.cancel_safe(timeout=CANCEL_TIMEOUT)
 
     return cancel
-
-
-def split_pooler(url: str) -> tuple[bool, str]:
-    """Whether `pooler=transaction` was asked for, and the libpq URL without it and the driver's name."""
-    parsed = parse(url)
-    pooler = parsed.query.get("pooler") == "transaction"
-    plain = parsed.difference_update_query(["pooler"]).set(drivername="postgresql")
-    return pooler, plain.render_as_string(hide_password=False)

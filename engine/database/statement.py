@@ -8,6 +8,7 @@ back as named tuples. Statements whose shape depends on the call (IN lists, opti
 from __future__ import annotations
 
 from collections import namedtuple
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Connection, Select, Update
@@ -74,17 +75,21 @@ class _Form:
         keys = _insert_keys(core)
         compiled: Any = core.compile(dialect=connection.dialect, column_keys=keys)
         self.text: str = compiled.string
-        self._order: Sequence[str] | None = compiled.positiontup if compiled.positional else None
-        self._names = tuple(compiled.bind_names.values())
+        self._ordered = _picker(compiled.positiontup) if compiled.positional else None
         self._fixed = {name: bind.value for bind, name in compiled.bind_names.items() if not bind.required}
-        self.wants_now = "now" in self._names
+        self.wants_now = "now" in compiled.bind_names.values()
         self.row: Callable[[Sequence[Any]], Row] = _row_type(core)
 
     def arguments(self, values: dict[str, Any]) -> Any:
         whole = {**self._fixed, **values} if self._fixed else values
-        if self._order is None:
-            return {name: whole[name] for name in self._names}
-        return [whole[name] for name in self._order]
+        return whole if self._ordered is None else self._ordered(whole)
+
+
+def _picker(names: Sequence[str]) -> Callable[[dict[str, Any]], tuple[Any, ...]]:
+    """The values of these names, in order."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda values: tuple(values[name] for name in names)
 
 
 def _insert_keys(core: ClauseElement) -> list[str] | None:

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
 
 ATTEMPTS = 5  # of a whole transaction, on conflicts and on connections lost before COMMIT was sent
 BACKOFF = 0.02  # seconds before the second attempt, doubled after each, with jitter
+_GONE = {Fault.LOST, Fault.ENDED_IDLE}
+_UNDONE = {Fault.CONFLICT, Fault.ENDED_IDLE}
 _ADVICE = {
     Fault.BUSY: "another writer held the lock for the whole busy timeout; try again, or raise busy_timeout",
     Fault.CANCELLED: "the statement ran past its time limit; narrow the request or raise statement_timeout",
@@ -189,7 +191,7 @@ class Transactions:
                 # A connection left in the middle of something is never used again; nor is one that was lost.
                 if not isinstance(error, Exception):
                     connection.invalidate()
-                elif self._fault(error) is Fault.LOST:
+                elif self._fault(error) in _GONE:
                     connection.invalidate()
                     self.backend.engine.dispose()  # its neighbours in the pool are as old, and as lost
                 raise
@@ -207,7 +209,7 @@ class Transactions:
     def _again(self, fault: Fault, stage: _Progress, attempt: int) -> bool:
         if attempt >= ATTEMPTS or self.closed:
             return False
-        return fault is Fault.CONFLICT or (fault is Fault.LOST and not stage.sent)
+        return fault in _UNDONE or (fault is Fault.LOST and not stage.sent)
 
     def _translate(
         self, name: str, fault: Fault, stage: _Progress, limits: Limits, error: Exception

@@ -8,6 +8,7 @@ from urllib.parse import quote, quote_plus
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
+from engine.arguments import of_kind
 from engine.errors import ValidationError
 
 SQLITE: Final = "sqlite:///"
@@ -19,7 +20,7 @@ _SECRET_OPTIONS = ("password", "sslpassword")
 
 def check_url(url: str) -> None:
     """ValidationError unless the URL names a store; what follows `sqlite:///` is a path, taken as it stands."""
-    if url.startswith(POSTGRES):
+    if of_kind("url", url, str).startswith(POSTGRES):
         parse(url)
     elif url != MEMORY and not (url.startswith(SQLITE) and url != SQLITE):
         raise ValidationError("url", ("is not memory:, sqlite:///path or postgresql://…",))
@@ -28,11 +29,21 @@ def check_url(url: str) -> None:
 def parse(url: str) -> URL:
     """A PostgreSQL URL taken apart."""
     try:
-        return make_url(url)
-    except (ArgumentError, ValueError) as error:
-        raise ValidationError(
-            "url", ("is no PostgreSQL URL; write postgresql://user@host:port/database",)
-        ) from error
+        parsed = make_url(url)
+    except (ArgumentError, ValueError):
+        # Not chained: what could not be taken apart may be quoted there, a password in it.
+        problem = "is no PostgreSQL URL; write postgresql://user@host:port/database"
+        raise ValidationError("url", (problem,)) from None
+    if "@" in (parsed.host or ""):
+        raise ValidationError("url", ("has an @ too many; write one in a password as %40",))
+    return parsed
+
+
+def connection_options(url: str) -> dict[str, str]:
+    """What the driver is to be told, `pooler` included; of an option given twice, such as hosts, all values."""
+    parsed = parse(url)
+    given = {**parsed.translate_connect_args(username="user", database="dbname"), **parsed.query}
+    return {key: ",".join(value) if isinstance(value, tuple) else str(value) for key, value in given.items()}
 
 
 def shown(url: str) -> str:

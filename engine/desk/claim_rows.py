@@ -38,7 +38,9 @@ NEEDED: Final = [*(thread.c[key] for key in _COLUMNS), thread.c.next_seq]
 def shown_of_claim(c: Any) -> list[ColumnElement[Any]]:
     """What a `ClaimRow` is made of, from columns like `NEEDED`; two look-ups by key for each row."""
     # Scalar subqueries: as joins, a planner may read the whole log to find the last event of a few threads.
-    wrote = select(event.c.committed_at).where(event.c.thread_id == c.thread_id, event.c.seq == c.next_seq - 1)
+    wrote = select(event.c.committed_at).where(
+        event.c.thread_id == c.thread_id, event.c.seq == c.next_seq - 1
+    )
     refused = select(refusal.c.count).where(refusal.c.thread_id == c.thread_id)
     return [
         *(c[key] for key in _COLUMNS),

@@ -119,7 +119,9 @@ def judge_holder(*, left: timedelta, lease: timedelta, silent: timedelta) -> Jud
     if silent < grace:
         rest = f"a holder of such a lease is waited for {_span(grace)}"
         return Judgement(Verdict.HOLDER_MAY_BE_ALIVE, f"{over}; {rest}")
-    return Judgement(Verdict.SAFE_TO_RELEASE, f"{over} and nothing was heard of the holder for {_span(grace)}")
+    return Judgement(
+        Verdict.SAFE_TO_RELEASE, f"{over} and nothing was heard of the holder for {_span(grace)}"
+    )
 
 
 def _span(span: timedelta) -> str:

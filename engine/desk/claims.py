@@ -65,8 +65,9 @@ def count_claims(connection: Connection, wanted: ClaimFilter) -> Capped:
 
 def claim_totals(connection: Connection) -> ClaimTotals:
     """The live claims and those that are over, each counted up to 10,000."""
+    # In the index's order, or a planner may read every claim through the other index to find enough.
     sizes = [
-        size_of(select(literal(1)).where(CLAIMED, asked).limit(MAX_COUNT + 1).subquery())
+        size_of(select(_END).where(CLAIMED, asked).order_by(_END).limit(MAX_COUNT + 1).subquery())
         for asked in _RANGES.values()
     ]
     statement = select(NOW.label("now"), sizes[0].label("live"), sizes[1].label("expired"))
@@ -84,14 +85,14 @@ def _page(wanted: ClaimFilter, limit: int) -> Select[Any]:
 def _stretch(wanted: ClaimFilter, most: int) -> CTE:
     """The first claims behind the cursor in the index's own order, whatever else is asked of them."""
     # The holder stands in the row values, never as an equality: else a planner may walk the ids of the store.
-    keys, values = _keys(thread.c, wanted), (_EXPIRES, ID)
+    keys = _keys(thread.c, wanted)
+    start: ColumnElement[Any] = _EXPIRES if wanted.holder is None else _HOLDER
     asked: list[ColumnElement[bool]] = [CLAIMED]
     if wanted.holder is not None:
-        values = (_HOLDER, ID)
         asked.append(thread.c.claim_holder <= _HOLDER)
     elif wanted.state is not None:
         asked.append(_RANGES[wanted.state])
-    asked.append(tuple_(*keys) > tuple_(*values))
+    asked.append(tuple_(*keys) > tuple_(start, ID))
     return select(*NEEDED).where(*asked).order_by(*keys).limit(most).cte("stretch")
 
 

@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, bindparam, select
 from engine.checkpoints.listing import BEYOND, MOST, header
 from engine.checkpoints.tables import CHILD, thread
 from engine.clock import from_ns
+from engine.database.backend import backend_of
 from engine.database.columns import Identifier, check_id
 from engine.database.statement import Statement
 from engine.desk.rows import shown, thread_row
@@ -34,7 +35,7 @@ _CHILDREN: Final = Statement(
 
 
 def children(
-    connection: Connection, parent: str, after: str | None, limit: int, **now: int
+    connection: Connection, parent: str, after: str | None, limit: int, now: int | None = None
 ) -> Page[ThreadRow]:
     """At most `limit` (1 to 200) direct children of any owner, earliest adopted first.
 
@@ -44,7 +45,8 @@ def children(
     check_limit(limit, MAX_PAGE)
     check_id("parent", parent)
     place = -BEYOND if after is None else int(decode_cursor(after, int)[0])
-    found = _CHILDREN.all(connection, parent=parent, after=place, most=limit + 1, **now)
+    moment = backend_of(connection).now() if now is None else now
+    found = _CHILDREN.all(connection, parent=parent, after=place, most=limit + 1, now=moment)
     rows: list[Any] = [row for row in found if row.thread_id is not None]
     rows.sort(key=lambda row: int(row.child_position))
     following = encode_cursor(rows[limit - 1].child_position) if len(rows) > limit else None

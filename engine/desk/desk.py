@@ -11,9 +11,24 @@ from engine.checkpoints.records import Undecodable, undecodable
 from engine.clock import from_ns
 from engine.database.constructs import Now
 from engine.database.statement import Statement
-from engine.desk import detail, events, threads
+from engine.desk import (
+    claim,
+    claims,
+    descendants,
+    detail,
+    events,
+    graves,
+    holders,
+    incomplete,
+    queue,
+    queue_entry,
+    threads,
+)
+from engine.desk.claim_filter import ClaimFilter
 from engine.desk.filters import EventFilter
 from engine.desk.frontier import Frontier
+from engine.desk.gauges import gauges
+from engine.desk.queue_views import QueueFilter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
@@ -22,13 +37,19 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from engine.checkpoints.model import Tenancy
+    from engine.checkpoints.queue_model import QueueState
     from engine.database.transaction import Transactions
+    from engine.desk.claim_views import ClaimRow, ClaimStory, ClaimTotals, HolderRow
     from engine.desk.filters import ThreadFilter
+    from engine.desk.gauges import Gauges
+    from engine.desk.graves import TombstoneRow
+    from engine.desk.queue_views import QueueDepth, QueueDetail, QueueRow
     from engine.desk.views import Capped, EventPage, Page, ThreadDetail, ThreadRow
 
     P = ParamSpec("P")
     T = TypeVar("T")
 
+_EVERY_CLAIM: Final = ClaimFilter()
 _NOW: Final = Statement(select(Now().label("at")))
 
 
@@ -54,10 +75,67 @@ class Desk:
 
     def thread(self, thread_id: str) -> ThreadDetail | None:
         """All that is stored of one id, at one moment; None when nothing is."""
-        try:
-            return self._tx.snapshot("desk.thread", detail.thread_detail, thread_id)
-        except Undecodable as error:
-            raise undecodable("desk.thread", error, self._store) from error
+        return self._whole("desk.thread", detail.thread_detail, thread_id)
+
+    def incomplete(
+        self, tenant: Tenancy = ANY, after: str | None = None, limit: int = 100
+    ) -> Page[ThreadRow]:
+        """One keyset page of IDLE threads, longest untouched first; a tenant's are its root threads."""
+        return self._one("desk.incomplete", incomplete.incomplete, tenant, after, limit)
+
+    def children(self, parent: str, after: str | None = None, limit: int = 100) -> Page[ThreadRow]:
+        """One keyset page of a thread's direct children, earliest adopted first."""
+        return self._one("desk.children", descendants.children, parent, after, limit)
+
+    def tombstones(self, after: str | None = None, limit: int = 100) -> Page[TombstoneRow]:
+        """One keyset page of deleted ids, last deleted first."""
+        return self._one("desk.tombstones", graves.tombstones, after, limit)
+
+    def claims(
+        self, wanted: ClaimFilter = _EVERY_CLAIM, after: str | None = None, limit: int = 100
+    ) -> Page[ClaimRow]:
+        """One keyset page of claims, live or over: oldest expiry first, or by thread id for one holder."""
+        return self._one("desk.claims", claims.claims, wanted, after, limit)
+
+    def count_claims(self, wanted: ClaimFilter = _EVERY_CLAIM) -> Capped:
+        """How many claims match, counted up to 10,000."""
+        return self._one("desk.count_claims", claims.count_claims, wanted)
+
+    def claim_totals(self) -> ClaimTotals:
+        """How many claims are live and how many are over, each counted up to 10,000."""
+        return self._one("desk.claim_totals", claims.claim_totals)
+
+    def holders(self, after: str | None = None, limit: int = 100) -> Page[HolderRow]:
+        """One keyset page of those who hold claims, by name, with the number of each one's claims."""
+        return self._one("desk.holders", holders.holders, after, limit)
+
+    def claim(self, thread_id: str) -> ClaimStory | None:
+        """The claim on one thread, with what to know before it is released; None when nobody holds it."""
+        return self._whole("desk.claim", claim.claim_story, thread_id)
+
+    def queue(
+        self,
+        state: QueueState | None = None,
+        thread_id: str | None = None,
+        after: str | None = None,
+        limit: int = 100,
+        *,
+        tenant: Tenancy = ANY,
+    ) -> Page[QueueRow]:
+        """One keyset page of run-queue entries, in the order that `QueueFilter` tells."""
+        return self._one("desk.queue", queue.queue, QueueFilter(tenant, state, thread_id), after, limit)
+
+    def queue_entry(self, entry_id: str) -> QueueDetail | None:
+        """One entry with the runs that it recorded; None when there is none of that id."""
+        return self._whole("desk.queue_entry", queue_entry.queue_detail, entry_id)
+
+    def queue_depth(self) -> QueueDepth:
+        """How many entries are open, due and over, and for how long the first of them has been so."""
+        return self._one("desk.queue_depth", queue_entry.queue_depth)
+
+    def gauges(self) -> Gauges:
+        """The store in figures, for monitoring; see `gauges.Gauges`."""
+        return self._whole("desk.gauges", gauges)
 
     def snapshot(self, thread_id: str, checkpoint_id: str) -> str | None:
         """A checkpoint's body, JSON text exactly as stored; None without one."""
@@ -99,6 +177,15 @@ class Desk:
         return self._tx.read(
             "desk.events_before", events.events_before, self._frontier, wanted, position, limit
         )
+
+    def _whole(
+        self, name: str, verb: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """Several statements that must all see one moment."""
+        try:
+            return self._tx.snapshot(name, verb, *args, **options)
+        except Undecodable as error:
+            raise undecodable(name, error, self._store) from error
 
     def _one(
         self, name: str, verb: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs

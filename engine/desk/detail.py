@@ -4,36 +4,45 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import bindparam, func, select
+from sqlalchemy import bindparam, select
 
 from engine.checkpoints.listing import CLOCK
 from engine.checkpoints.metadata import metadata_of
 from engine.checkpoints.model import CheckpointStatus
 from engine.checkpoints.records import Undecodable, instant_of
-from engine.checkpoints.tables import checkpoint, effect, event, pending_write, refusal, thread
+from engine.checkpoints.tables import checkpoint, effect, event, pending_write, thread
 from engine.clock import from_ns, from_span
 from engine.database.columns import check_id
 from engine.database.constructs import Size
 from engine.database.statement import Statement
+from engine.desk.descendants import children
+from engine.desk.queue import queue
+from engine.desk.queue_views import QueueFilter
+from engine.desk.refused import refusal_of
 from engine.desk.rows import shown, thread_row
+from engine.desk.texts import cut
 from engine.desk.views import (
     MAX_CHECKPOINTS,
     MAX_PARTS,
-    PREVIEW,
+    MAX_RELATED,
     CheckpointRow,
     ClaimDetail,
     EffectRow,
-    RefusalDetail,
     ThreadDetail,
     TombstoneDetail,
     WriteRow,
 )
+from engine.errors import ValidationError
 
 if TYPE_CHECKING:
-    from sqlalchemy import BindParameter, ColumnElement, Connection
+    from sqlalchemy import BindParameter, Connection
+
+    from engine.desk.queue_views import QueueRow
+    from engine.desk.views import Page
 
 _ID: Final[BindParameter[str]] = bindparam("id")
 _FURTHER: Final = (
+    "parent_id",
     "claim_tenant",
     "claim_granted_at",
     "claim_renewed_at",
@@ -48,17 +57,11 @@ _FURTHER: Final = (
 )
 
 
-def cut(text: ColumnElement[Any], name: str) -> list[ColumnElement[Any]]:
-    """A text's beginning and the whole's size in bytes."""
-    return [func.substr(text, 1, PREVIEW).label(name), Size(text).label("size")]
-
-
 _THREAD = Statement(
     select(CLOCK.c.now, *shown(thread.c), *(thread.c[key] for key in _FURTHER)).where(
         thread.c.thread_id == _ID
     )
 )
-_REFUSAL = Statement(select(refusal).where(refusal.c.thread_id == _ID))
 _CHECKPOINTS = Statement(
     select(*(each for each in checkpoint.c if each.key != "body"), Size(checkpoint.c.body).label("size"))
     .where(checkpoint.c.thread_id == _ID)
@@ -104,7 +107,7 @@ def thread_detail(connection: Connection, thread_id: str) -> ThreadDetail | None
         thread_id=thread_id,
         row=None if row.latest_id is None else thread_row(row),
         claim=None if row.claim_token is None else _claim(row),
-        refusal=_refusal(connection, thread_id),
+        refusal=refusal_of(connection, thread_id),
         checkpoints=tuple(map(_checkpoint_row, checkpoints[:MAX_CHECKPOINTS])),
         writes=tuple(_write_row(row.latest_id, each) for each in writes[:MAX_PARTS]),
         effects=tuple(map(_effect_row, effects[:MAX_PARTS])),
@@ -117,7 +120,18 @@ def thread_detail(connection: Connection, thread_id: str) -> ThreadDetail | None
         more_checkpoints=len(checkpoints) > MAX_CHECKPOINTS,
         more_writes=len(writes) > MAX_PARTS,
         more_effects=len(effects) > MAX_PARTS,
+        parent=row.parent_id,
+        children=children(connection, thread_id, None, MAX_RELATED, now=row.now),
+        queue=_entries(connection, thread_id, row.now),
     )
+
+
+def _entries(connection: Connection, thread_id: str, now: int) -> Page[QueueRow] | None:
+    try:
+        return queue(connection, QueueFilter(thread_id=thread_id), None, MAX_RELATED, now=now)
+    except ValidationError:
+        # More open entries than can be listed by thread: all else of the thread is to be seen nevertheless.
+        return None
 
 
 def snapshot(connection: Connection, thread_id: str, checkpoint_id: str) -> str | None:
@@ -145,13 +159,6 @@ def _claim(row: Any) -> ClaimDetail:
         live=row.lease_left > 0,
         left=from_span(row.lease_left),
     )
-
-
-def _refusal(connection: Connection, thread_id: str) -> RefusalDetail | None:
-    row = _REFUSAL.one(connection, id=thread_id)
-    if row is None:
-        return None
-    return RefusalDetail(row.count, row.last_token, row.last_verb, from_ns(row.last_at))
 
 
 def _checkpoint_row(row: Any) -> CheckpointRow:

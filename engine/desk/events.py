@@ -19,7 +19,7 @@ from engine.checkpoints.records import instant_of
 from engine.checkpoints.tables import event, tenant_key, tenant_of, thread
 from engine.clock import from_ns
 from engine.database.backend import backend_of
-from engine.desk.detail import cut
+from engine.desk.texts import cut
 from engine.desk.views import MAX_EVENTS, MAX_SEARCHED, EventPage, EventRow
 from engine.errors import ValidationError
 from engine.paging import check_limit, decode_cursor, encode_cursor

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from engine.checkpoints.model import ANY, Tenancy, Unset, as_utc
-from engine.checkpoints.registry_model import as_statuses
+from engine.checkpoints.registry_model import as_pair, as_statuses
 from engine.checkpoints.tail_rows import TailFilter
 from engine.database.columns import check_optional_id
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from datetime import datetime
 
     from engine.checkpoints.model import ThreadStatus
@@ -24,7 +24,9 @@ class ThreadFilter:
     `tenant`: ANY lists all threads, children included; a tenant (None: those without one) lists its root
     threads, as the registry does. `statuses` None is all of them, the empty set none. `prefix` orders by id
     instead of newest first. `updated_since` is inclusive. `holder` names the holder of a stored claim, live
-    or over.
+    or over. `metadata` is one pair (ruling 24): for one tenant its index answers; else it is looked for among
+    the 10,000 threads that the other parts list first. Ids without a checkpoint are in no such list: those with
+    a claim are found by `ClaimFilter`, deleted ones among the tombstones (ruling 51).
     """
 
     tenant: Tenancy = ANY
@@ -32,6 +34,7 @@ class ThreadFilter:
     prefix: str | None = None
     updated_since: datetime | None = None
     holder: str | None = None
+    metadata: Mapping[str, str] | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.tenant, Unset):
@@ -41,6 +44,12 @@ class ThreadFilter:
         if self.statuses is not None:
             object.__setattr__(self, "statuses", as_statuses(self.statuses))
         object.__setattr__(self, "updated_since", as_utc("updated_since", self.updated_since))
+        object.__setattr__(self, "metadata", as_pair(self.metadata))
+
+    @property
+    def pair(self) -> tuple[str, str] | None:
+        """The key and the value that are asked for."""
+        return next(iter(self.metadata.items())) if self.metadata else None
 
 
 @dataclass(frozen=True, slots=True)

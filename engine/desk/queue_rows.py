@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import func, select
+from sqlalchemy import select
 
 from engine.checkpoints.listing import NOW
 from engine.checkpoints.queue_model import QueueState
 from engine.checkpoints.records import Undecodable, instant_of
 from engine.checkpoints.tables import queue_entry, queue_run
 from engine.clock import from_ns, from_span
-from engine.desk.detail import cut
 from engine.desk.queue_views import QueueRow
+from engine.desk.texts import cut
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
@@ -32,15 +32,29 @@ _PLAIN: Final = (
 )
 
 
+ENTRY: Final = [queue_entry.c[key] for key in _PLAIN]
+"""What a bounded stretch of entries carries: all but the bodies."""
+_WHOLE: Final = queue_entry.alias("whole")
+
+
 def shown_of_entry(c: Any) -> list[ColumnElement[Any]]:
-    """What a `QueueRow` is made of, from the columns of `queue_entry`; the runs are counted by their key."""
-    runs = select(func.count()).where(queue_run.c.thread_id == c.thread_id, queue_run.c.entry_id == c.id)
+    """What a `QueueRow` is made of, from columns like `ENTRY`; body and newest run are looked up by key."""
+    ran = (
+        select(queue_run.c.run_id)
+        .where(queue_run.c.thread_id == c.thread_id, queue_run.c.entry_id == c.id)
+        .order_by(queue_run.c.n.desc())
+        .limit(1)
+    )
+    text, size = (
+        select(each).where(_WHOLE.c.id == c.id).scalar_subquery() for each in cut(_WHOLE.c.input, "input")
+    )
     return [
         *(c[key] for key in _PLAIN),
         (NOW - c.available_at).label("waiting"),
         (c.lease_until - NOW).label("lease_left"),
-        runs.scalar_subquery().label("runs"),
-        *cut(c.input, "input"),
+        ran.scalar_subquery().label("last_run_id"),
+        text.label("input"),
+        size.label("size"),
     ]
 
 
@@ -64,11 +78,7 @@ def queue_row(row: Any) -> QueueRow:
         attempts=row.attempts,
         max_attempts=row.max_attempts,
         last_error=row.last_error,
-        runs=row.runs,
+        last_run_id=row.last_run_id,
         input=row.input,
         size=row.size,
     )
-
-
-ENTRY: Final = [queue_entry.c[key] for key in _PLAIN]
-"""What a bounded stretch of entries carries: all but the bodies."""

@@ -35,14 +35,20 @@ class QueueFilter:
         check_optional_id("thread_id", self.thread_id)
         object.__setattr__(self, "state", as_word("state", self.state, QueueState))
 
+    @property
+    def searches(self) -> bool:
+        """Whether entries must be looked at one by one, for want of an index on what is asked."""
+        states = self.thread_id is not None and self.state is not None
+        return states or not isinstance(self.tenant, Unset)
+
 
 @dataclass(frozen=True, slots=True)
 class QueueRow:
     """One entry.
 
     `waiting`: since when it could have been leased; below zero before that. `lease_left`: zero or below once
-    the lease is over, None without one. `input` is JSON text cut to `PREVIEW`, `size` the whole's bytes. `runs`
-    is how many attempts were recorded.
+    the lease is over, None without one. `input` is JSON text cut to `PREVIEW`, `size` the whole's bytes.
+    `last_run_id` is the newest attempt that was recorded.
     """
 
     entry_id: str
@@ -58,7 +64,7 @@ class QueueRow:
     attempts: int
     max_attempts: int
     last_error: str | None
-    runs: int
+    last_run_id: str | None
     input: str
     size: int
 
@@ -77,8 +83,9 @@ class QueueDetail:
 class QueueDepth:
     """How full the queue is, each count up to 10,000.
 
-    `queued` has `due` in it, `leased` has `lapsed`. `oldest_due` is how long the first of the due entries has
-    been waiting, None when none is due.
+    `queued` has `due` in it, `leased` has `lapsed`, the leases that are over. `oldest_due` is how long the first
+    of the due entries has been waiting, `oldest_lapsed` since when the first of those leases is over; None where
+    there is no such entry.
     """
 
     queued: Capped
@@ -86,4 +93,5 @@ class QueueDepth:
     leased: Capped
     lapsed: Capped
     oldest_due: timedelta | None
+    oldest_lapsed: timedelta | None
     as_of: datetime

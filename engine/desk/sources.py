@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 from engine.checkpoints.listing import MAX_DRIVEN, NEEDED, SINCE, Source, judged, status_sources
 from engine.checkpoints.model import Unset
 from engine.checkpoints.registry_model import EVERY_STATUS
-from engine.checkpoints.tables import CLAIMED, tenant_key, thread
+from engine.checkpoints.tables import CLAIMED, tenant_key, thread, thread_metadata
 from engine.clock import to_ns
 from engine.database.columns import Identifier
 
@@ -32,7 +32,7 @@ _HELD: Final = (
 
 
 def sources(wanted: ThreadFilter) -> list[Source]:
-    """The sources whose rows together are the filter's, each row in one of them; prefixes apart."""
+    """The sources whose rows together are the filter's, each row in one of them; prefixes and pairs apart."""
     if wanted.holder is not None:
         return [Source(_HELD.c, conditions(_HELD.c, wanted), driven=_HELD)]
     statuses = EVERY_STATUS if wanted.statuses is None else wanted.statuses
@@ -52,14 +52,24 @@ def conditions(c: Any, wanted: ThreadFilter) -> tuple[ColumnElement[bool], ...]:
         asked.append(c.claim_holder == _HOLDER)
     if wanted.statuses is not None and wanted.statuses != EVERY_STATUS:
         asked.append(judged(c, wanted.statuses))
+    if wanted.metadata is not None:
+        asked.append(paired(c))
     return tuple(asked)
+
+
+def paired(c: Any) -> ColumnElement[bool]:
+    """Whether a thread has the pair: a look-up by key, which no planner turns into a search for the pair."""
+    m = thread_metadata.c
+    equal = select(m.value == bindparam("value")).where(m.thread_id == c.thread_id, m.key == bindparam("key"))
+    return equal.scalar_subquery()
 
 
 def parameters(wanted: ThreadFilter) -> dict[str, Any]:
     """The values that the conditions are bound to."""
     tenant = None if isinstance(wanted.tenant, Unset) else tenant_key(wanted.tenant)
     since = None if wanted.updated_since is None else to_ns(wanted.updated_since)
-    return {"tenant": tenant, "since": since, "holder": wanted.holder}
+    key, value = wanted.pair or (None, None)
+    return {"tenant": tenant, "since": since, "holder": wanted.holder, "key": key, "value": value}
 
 
 def _listed(c: Any, wanted: ThreadFilter) -> tuple[ColumnElement[bool], ...]:

@@ -18,6 +18,7 @@ from engine.clock import from_ns
 from engine.database.backend import backend_of
 from engine.desk.ids import count_by_id, threads_by_id
 from engine.desk.pages import count, counting
+from engine.desk.pairs import check_window, count_of_pair, page_of_pair
 from engine.desk.rows import shown, thread_row
 from engine.desk.sources import parameters, sources
 from engine.desk.views import MAX_COUNT, MAX_PAGE, Page
@@ -35,8 +36,8 @@ if TYPE_CHECKING:
 def threads(connection: Connection, wanted: ThreadFilter, after: str | None, limit: int) -> Page[ThreadRow]:
     """At most `limit` (1 to 200) threads after the cursor: newest first, or by id where a prefix is given.
 
-    ValidationError for a limit or cursor out of bounds, and where a listing that is driven by claims or by
-    a prefix would have to look at more than 10,000 of them.
+    ValidationError for a limit or cursor out of bounds, and where a listing that is driven by claims, by a
+    prefix or by a pair of metadata would have to look at more than 10,000 of them.
     """
     check_limit(limit, MAX_PAGE)
     if wanted.prefix is not None:
@@ -44,9 +45,13 @@ def threads(connection: Connection, wanted: ThreadFilter, after: str | None, lim
     updated, thread_id = (BEYOND, "") if after is None else position(after)
     values = parameters(wanted) | {"now": backend_of(connection).now()}
     values |= {"updated": updated, "id": thread_id, "most": limit + 1}
-    found = connection.execute(_page(sources(wanted)), values).all()
+    by_pair = wanted.metadata is not None and wanted.holder is None
+    statement = page_of_pair(wanted) if by_pair else _page(sources(wanted))
+    found = connection.execute(statement, values).all()
     _check_driven(wanted, found[0].looked)
     rows = [row for row in found if row.thread_id is not None]
+    if by_pair:
+        check_window(wanted, found[0].window, len(rows), limit)
     rows.sort(key=lambda row: (row.updated_at, row.thread_id), reverse=True)
     following = None
     if len(rows) > limit:
@@ -58,6 +63,8 @@ def count_threads(connection: Connection, wanted: ThreadFilter) -> Capped:
     """How many threads match; the count stops at 10,000, and where a bounded set ends."""
     if wanted.prefix is not None:
         return count_by_id(connection, wanted)
+    if wanted.metadata is not None and wanted.holder is None:
+        return count_of_pair(connection, wanted)
     found = sources(wanted)
     arms = [select(_counted(source).subquery()) for source in found]
     matching = select(union_all(*arms).subquery("matching")) if arms else select(literal(1)).where(false())

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from engine.checkpoints.gaps import Held
     from engine.checkpoints.model import CheckpointStatus, ThreadStatus
+    from engine.desk.queue_views import QueueRow
 
 Row = TypeVar("Row")
 
@@ -28,7 +29,9 @@ MAX_SEARCHED: Final = 5_000
 """Events that one filtered query looks at (ruling 58)."""
 MAX_CHECKPOINTS: Final = 50
 MAX_PARTS: Final = 200
-"""Pending writes, and effects, of one detail at most."""
+"""Pending writes, effects, and runs of a queue entry, of one detail at most."""
+MAX_RELATED: Final = 50
+"""Children, and queue entries, of one thread's detail; their own listings go on behind them."""
 PREVIEW: Final = 16_384
 """Characters of a body or payload that a list carries."""
 
@@ -148,7 +151,9 @@ class ThreadDetail:
 
     `row` is None for an id without a checkpoint. The three numbers are None until the first event (ruling
     14); `tombstone` stands as long as numbering would still continue from it. Checkpoints come newest
-    first, writes in commit order, effects by key; `more_…` says that the bound left some out.
+    first, writes in commit order, effects by key; `more_…` says that the bound left some out. `children` and
+    `queue` are the first pages of `Desk.children` and of `Desk.queue` for the thread, to be read on there;
+    `queue` is None where a thread has more than 10,000 open entries.
     """
 
     thread_id: str
@@ -167,6 +172,9 @@ class ThreadDetail:
     more_checkpoints: bool = False
     more_writes: bool = False
     more_effects: bool = False
+    parent: str | None = None
+    children: Page[ThreadRow] | None = None
+    queue: Page[QueueRow] | None = None
 
 
 @dataclass(frozen=True, slots=True)

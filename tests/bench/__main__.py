@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -44,6 +45,7 @@ def main() -> int:
         for name in chosen.works or WORKS:
             rows += WORKS[name](where, chosen.seconds)
     print(table(rows))
+    print(f"load average at the end: {os.getloadavg()[0]:.1f} on {os.cpu_count()} processors")
     return 0 if all(row.holds for row in rows) else 1
 
 

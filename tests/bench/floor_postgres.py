@@ -1,4 +1,4 @@
-"""The same work by hand on psycopg: a pool checkout, one data-modifying statement, the same records out of it (ruling 64)."""
+"""The same work by hand on psycopg: a pool checkout, one statement, the same records out of it (ruling 64)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The same work by hand on sqlite3: a connection from a pool, a process lock before BEGIN IMMEDIATE, cached statements."""
+"""The same work by hand on sqlite3: a pooled connection, a process lock before BEGIN IMMEDIATE, cached statements."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ INSERT INTO checkpoint (thread_id, place, checkpoint_id, run_id, status, parent,
 _DROP = "DELETE FROM pending_write WHERE thread_id = ? AND place < ?"
 _WRITE = "INSERT INTO pending_write (thread_id, place, n, task_id, node_id, body) VALUES (?, ?, ?, ?, ?, ?)"
 _EVENT = """
-INSERT INTO event (thread_id, seq, kind, run_id, checkpoint_id, task_id, node_id, timestamp, committed_at, token, payload)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO event (thread_id, seq, kind, run_id, checkpoint_id, task_id, node_id, timestamp, committed_at, token,
+  payload) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 _LAND = """
-UPDATE thread SET tenant_key = '', latest_id = ?, latest_place = ?, latest_status = ?, latest_run_id = ?, last_place = ?,
-  next_write = ?, updated_at = ?, next_seq = ? WHERE thread_id = ?
+UPDATE thread SET tenant_key = '', latest_id = ?, latest_place = ?, latest_status = ?, latest_run_id = ?,
+  last_place = ?, next_write = ?, updated_at = ?, next_seq = ? WHERE thread_id = ?
 """
 _CLAIM = """
 INSERT INTO thread (thread_id, claim_token, claim_holder, claim_expires_at, claim_granted_at, claim_renewed_at,

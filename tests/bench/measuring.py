@@ -23,11 +23,11 @@ JOIN_SECONDS = 120.0
 class Worker(Protocol):
     """One thread's share of a contender."""
 
-    def inputs(self, count: int) -> list[Any]:
+    def inputs(self, count: int) -> Sequence[Any]:
         """What the next `count` calls are given; built outside the measured time."""
         ...
 
-    def do(self, given: Any) -> None:
+    def do(self, given: Any) -> object:
         """One unit of work."""
         ...
 
@@ -98,7 +98,7 @@ def block(workers: Sequence[Worker], count: int) -> float:
     return count * len(workers) / _together(workers, given)
 
 
-def _timed(worker: Worker, given: list[Any]) -> float:
+def _timed(worker: Worker, given: Sequence[Any]) -> float:
     do = worker.do
     start = time.perf_counter()
     for each in given:
@@ -106,11 +106,11 @@ def _timed(worker: Worker, given: list[Any]) -> float:
     return time.perf_counter() - start
 
 
-def _together(workers: Sequence[Worker], given: list[list[Any]]) -> float:
+def _together(workers: Sequence[Worker], given: Sequence[Sequence[Any]]) -> float:
     barrier = threading.Barrier(len(workers) + 1)
     failures: list[BaseException] = []
 
-    def run(worker: Worker, mine: list[Any]) -> None:
+    def run(worker: Worker, mine: Sequence[Any]) -> None:
         barrier.wait()
         try:
             _timed(worker, mine)

@@ -1,4 +1,8 @@
-"""LangGraph's savers doing what they have of the same step: the checkpoint and its writes. They know no claims and no events."""
+"""LangGraph's savers doing what they have of the same step: the checkpoint and its writes.
+
+They know no claims and no events. The step's two writes are those of two tasks, which a saver is given in two calls
+of put_writes, as its runtime does; a second contender puts both into one call, as if one task had made them.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,6 @@ from tests.bench.workload import SNAPSHOT, WRITE_BODIES, Chains, Step
 if TYPE_CHECKING:
     from pathlib import Path
 
-Saver = PostgresSaver | SqliteSaver
 Put = tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]
 
 
@@ -90,7 +93,7 @@ class Listing:
 
 
 class Putting:
-    """put, then put_writes with both writes in one call."""
+    """put, then put_writes for each task."""
 
     def __init__(self, saver: Any, worker: str) -> None:
         self._saver = saver
@@ -100,6 +103,16 @@ class Putting:
     def inputs(self, count: int) -> list[Put]:
         """Arguments of put."""
         return [_put_of(step) for step in self.chains.steps(count)]
+
+    def do(self, given: Put) -> None:
+        """Store one step."""
+        config = self._saver.put(*given)
+        for n, write in enumerate(self._writes):
+            self._saver.put_writes(config, [write], f"task-{n}")
+
+
+class PuttingAtOnce(Putting):
+    """put, then one put_writes with both writes."""
 
     def do(self, given: Put) -> None:
         """Store one step."""

@@ -93,4 +93,4 @@ def _writers(name: str, store: Store) -> Contender:
 
 def _silence(store: Store) -> None:
     """A store that tells nobody; there is no public way to that, on purpose."""
-    store._backend.signals.publish = lambda _threads: None  # type: ignore[method-assign]  # noqa: SLF001
+    store._backend.signals.publish = lambda _threads: None  # type: ignore[method-assign]

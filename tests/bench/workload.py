@@ -1,4 +1,4 @@
-"""The unit of work, the same for everybody: a 4 KB checkpoint, two pending writes and five events on a chain of checkpoints."""
+"""The unit of work, the same for everybody: a 4 KB checkpoint, two pending writes and five events, on a chain."""
 
 from __future__ import annotations
 

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from console.app import HoldwatchApp
 from console.calls import Calls
 from console.model import (
     Checkpoint,
-    Claim,
     Counted,
     Effect,
     EventBatch,
     EventQuery,
     EventRow,
     GatewayError,
+    IncompleteQuery,
     Page,
     Refusals,
     StoreLabel,
@@ -26,15 +26,19 @@ from console.model import (
     ThreadState,
     ThreadStory,
     Tombstone,
+    TombstoneRow,
     Unset,
     Write,
 )
 from console.session import Session
+from tests.console.fake_claims import FakeClaims, claim_row, claim_story
+from tests.console.fake_moment import T0, cut
+from tests.console.fake_queue import FakeQueue, entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from datetime import datetime
 
-T0 = datetime(2026, 5, 4, 14, 3, 22, tzinfo=UTC)
 STATES = (
     ThreadState.RUNNING,
     ThreadState.RUNNING,
@@ -97,20 +101,6 @@ def event_row(position: int) -> EventRow:
 
 def story_of(row: ThreadRow) -> ThreadStory:
     """A story in which everything happened."""
-    claim = None
-    if row.holder is not None and row.lease_left is not None and row.token is not None:
-        live = row.lease_left > timedelta(0)
-        claim = Claim(
-            holder=row.holder,
-            tenant=row.tenant,
-            token=row.token,
-            granted_at=T0 - timedelta(minutes=4),
-            renewed_at=T0 - timedelta(seconds=3),
-            renewals=12,
-            expires_at=T0 + row.lease_left,
-            live=live,
-            left=row.lease_left,
-        )
     checkpoints = tuple(
         Checkpoint(
             id=f"ckp_{place:04d}",
@@ -127,7 +117,8 @@ def story_of(row: ThreadRow) -> ThreadStory:
     return ThreadStory(
         thread=row.id,
         row=row,
-        claim=claim,
+        parent=None,
+        claim=claim_story(claim_row(row)) if row.holder is not None else None,
         refusals=Refusals(3, 3_998, "commit", T0 - timedelta(minutes=3)),
         checkpoints=checkpoints,
         writes=(
@@ -145,12 +136,15 @@ def story_of(row: ThreadRow) -> ThreadStory:
             )
             for n in range(4)
         ),
-        metadata=(("title", "quarterly report"), ("owner", "mk")),
+        metadata=(("owner", "mk"), ("title", "quarterly report")),
         first_seq=1,
         next_seq=row.events + 1,
         floor_seq=1,
         tombstone=Tombstone(1, T0 - timedelta(days=3)) if row.state is ThreadState.DELETED else None,
+        children=50,
+        queue=entries_of(row.id),
         as_of=T0,
+        more=frozenset({"children"}),
     )
 
 
@@ -170,13 +164,14 @@ def snapshot_text(checkpoint: str) -> str:
 
 
 @dataclass
-class FakeGateway:
+class FakeGateway(FakeClaims, FakeQueue):
     """Rows in lists that a test may change; `down` makes every call fail with it."""
 
     rows: list[ThreadRow] = field(default_factory=lambda: [thread_row(number) for number in range(340)])
     tail: list[EventRow] = field(default_factory=lambda: [event_row(position) for position in range(620)])
     down: GatewayError | None = None
     asked: list[str] = field(default_factory=list)
+    offspring: int = 230
     closed: bool = False
     as_of: datetime = T0
     label: StoreLabel = field(
@@ -195,10 +190,7 @@ class FakeGateway:
     def threads(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
         """Rows that match, from a cursor that is a row's number."""
         self._asked("threads")
-        start = int(after or 0)
-        rows = [row for row in self.rows if matches(row, query)]
-        following = str(start + limit) if start + limit < len(rows) else None
-        return Page(tuple(rows[start : start + limit]), following, self.as_of)
+        return cut([row for row in self.rows if matches(row, query)], after, limit, self.as_of)
 
     def count_threads(self, query: ThreadQuery) -> Counted:
         """How many match, capped at 10,000."""
@@ -207,16 +199,43 @@ class FakeGateway:
             min(sum(matches(row, query) for row in self.rows), 10_000), more=len(self.rows) > 10_000
         )
 
+    def incomplete(self, query: IncompleteQuery, after: str | None, limit: int) -> Page[ThreadRow]:
+        """Idle rows, longest untouched first."""
+        self._asked("incomplete")
+        idle = ThreadQuery(tenant=query.tenant, states=frozenset({ThreadState.IDLE}))
+        return cut([row for row in self.rows[::-1] if matches(row, idle)], after, limit, self.as_of)
+
+    def children(self, parent: str, after: str | None, limit: int) -> Page[ThreadRow]:
+        """As many rows as the fake was told to give every thread."""
+        self._asked("children")
+        found = [renamed(thread_row(number), f"{parent}.{number + 1}") for number in range(self.offspring)]
+        return cut(found, after, limit, self.as_of)
+
+    def tombstones(self, after: str | None, limit: int) -> Page[TombstoneRow]:
+        """A tombstone for each row that is being deleted."""
+        self._asked("tombstones")
+        gone = [row for row in self.rows if row.state is ThreadState.DELETED]
+        return cut([tombstone_of(row) for row in gone], after, limit, self.as_of)
+
     def story(self, thread: str) -> ThreadStory | None:
         """The story of a row, if it is there."""
         self._asked("story")
-        found = next((row for row in self.rows if row.id == thread), None)
-        return None if found is None else story_of(found)
+        parent, _, child = thread.partition(".")
+        found = next((row for row in self.rows if row.id == parent), None)
+        if found is None:
+            return None
+        story = story_of(renamed(found, thread))
+        return replace(story, parent=parent, children=0, more=frozenset()) if child else story
 
     def snapshot(self, thread: str, checkpoint: str) -> str:
         """A body."""
         self._asked("snapshot")
         return snapshot_text(checkpoint)
+
+    def payload(self, thread: str, seq: int) -> str:
+        """A payload, whole."""
+        self._asked("payload")
+        return json.dumps({"whole": "x" * 20_000, "seq": seq})
 
     def newest_events(self, query: EventQuery, limit: int) -> EventBatch:
         """The newest ones."""
@@ -248,6 +267,13 @@ def _first(rows: tuple[EventRow, ...]) -> str | None:
     return rows[0].position if rows else None
 
 
+def tombstone_of(row: ThreadRow) -> TombstoneRow:
+    """What is left of a row once it is deleted."""
+    assert row.updated_at is not None
+    assert row.age is not None
+    return TombstoneRow(row.id, row.events + 1, row.updated_at, row.age, row.events % 2 == 0, row.events % 3)
+
+
 def matches(row: ThreadRow, query: ThreadQuery) -> bool:
     """What the store would answer."""
     return (
@@ -255,6 +281,7 @@ def matches(row: ThreadRow, query: ThreadQuery) -> bool:
         and (isinstance(query.tenant, Unset) or row.tenant == query.tenant)
         and (query.prefix is None or row.id.startswith(query.prefix))
         and (query.holder is None or row.holder == query.holder)
+        and (query.metadata is None or query.metadata == ("title", "quarterly report"))
     )
 
 

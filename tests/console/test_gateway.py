@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from console import gateway, stores
+from console.claims_model import Verdict
 from console.gateway import EngineGateway
 from console.model import ANY, EventQuery, GatewayError, ThreadQuery, ThreadState
 from engine import open_store
@@ -119,7 +120,9 @@ def test_a_story_tells_who_holds_and_who_was_refused(store: Store, door: EngineG
     story = door.story("a")
     assert story is not None
     assert story.claim is not None
-    assert (story.claim.holder, story.claim.token, story.claim.live) == ("second", work_on.token, True)
+    claim = story.claim.row
+    assert (claim.holder, claim.token, claim.live) == ("second", work_on.token, True)
+    assert (claim.verdict, story.claim.next_token) == (Verdict.ALIVE, work_on.token + 1)
     assert story.refusals is not None
     assert (story.refusals.count, story.refusals.token) == (1, token)
     assert [row.id for row in story.checkpoints] == ["ck-a"]

@@ -12,11 +12,13 @@ from sqlalchemy import text
 
 import engine.checkpoints.gaps
 import engine.desk.events
+import engine.desk.frontier
 from engine.checkpoints import Commit
 from engine.checkpoints.commits import commit
 from engine.clock import to_ns
 from engine.desk import ANY, PREVIEW, EventPage
 from engine.errors import ValidationError
+from tests.support.background import until
 from tests.support.builders import T0, ck, claim, emit, ev
 
 if TYPE_CHECKING:
@@ -54,6 +56,8 @@ def fill(harness: Harness) -> None:
         drafts = [ev("e", kind=kind, payload={"n": number}) for kind in KINDS]
         harness.checkpoints.commit(t, Commit(tokens[t], events=drafts))
     harness.checkpoints.delete_thread("t0", tokens["t0"])
+    # What was deleted is a gap, and the server's own housekeeping may run a transaction at this very moment.
+    until(lambda: harness.store.desk.events(None).held is None, "the gap to be settled")
 
 
 def expected(harness: Harness, wanted: dict[str, Any]) -> list[tuple[str, int]]:
@@ -249,6 +253,64 @@ def test_ruling_23_a_dead_gap_is_passed_while_others_still_write(postgres_harnes
         assert ids(page) == [("fast", 1)]
     assert ids(desk.events(page.position)) == [("busy", 1), ("fast", 2)]
     slow.connection.close()
+
+
+def test_ruling_23_a_running_transaction_above_every_ended_one_is_waited_for(
+    postgres_harness: Harness,
+) -> None:
+    """Its id lies not below `pg_snapshot_xmax`, although it drew the earlier position."""
+    harness, desk = postgres_harness, postgres_harness.sibling().desk
+    start = desk.events(None).position
+    first, second = (claim(harness.store, t).token for t in ("first", "second"))
+    with (
+        harness.store.engine.connect() as lower,
+        harness.store.engine.connect() as upper,
+        lower.begin() as low,
+    ):
+        lower.execute(text("SELECT pg_current_xact_id()"))
+        with upper.begin():
+            commit(upper, "second", Commit(second, events=[ev("drawn first")]))
+            commit(lower, "first", Commit(first, events=[ev("landed first")]))
+            low.commit()
+            for _ in range(3):
+                page = desk.events(start)
+                assert (page.rows, page.held is None) == ((), False)
+    assert ids(desk.events(start)) == [("second", 1), ("first", 1)]
+
+
+def test_ruling_23_later_moments_settle_behind_an_earlier_one(postgres_harness: Harness) -> None:
+    """Each look remembers its own moment, so that a new transaction does not put off what was seen before it."""
+    harness, desk = postgres_harness, postgres_harness.store.desk
+    slow = Slow(harness)
+    start = desk.events(None).position
+    fast = claim(harness.store, "fast").token
+    emit(harness.checkpoints, "fast", fast, "one")
+    assert desk.events(start).rows == ()
+    slow.transaction.rollback()
+    with harness.sibling().engine.begin() as busy:
+        commit(busy, "busy", Commit(claim(harness.store, "busy").token, events=[ev("uncommitted")]))
+        emit(harness.checkpoints, "fast", fast, "two")
+        assert ids(desk.events(start)) == [("fast", 1)]
+        assert ids(desk.events(start)) == [("fast", 1)]
+    assert ids(desk.events(start)) == [("fast", 1), ("busy", 1), ("fast", 2)]
+    slow.connection.close()
+
+
+def test_ruling_23_a_long_wait_remembers_a_bounded_number_of_moments(
+    postgres_harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine.desk.frontier, "MAX_HORIZONS", 2)
+    harness, desk = postgres_harness, postgres_harness.store.desk
+    slow = Slow(harness)
+    start = desk.events(None).position
+    fast = claim(harness.store, "fast").token
+    for number in range(5):
+        emit(harness.checkpoints, "fast", fast, str(number))
+        assert desk.events(start).rows == ()
+    assert desk._frontier._gaps.pending == 2
+    slow.transaction.commit()
+    slow.connection.close()
+    assert ids(desk.events(start)) == [("slow", 2), *(("fast", number) for number in range(1, 6))]
 
 
 def test_ruling_23_a_long_transaction_without_events_holds_nothing(postgres_harness: Harness) -> None:

@@ -66,7 +66,7 @@ def test_ops_66_live_claims_keep_a_thread_out(harness_any_clock: Harness) -> Non
     assert ids(store.incomplete(None)) == ["t"]
 
 
-@pytest.mark.parametrize("status", set(CheckpointStatus) - {CheckpointStatus.RUNNING})
+@pytest.mark.parametrize("status", sorted(set(CheckpointStatus) - {CheckpointStatus.RUNNING}))
 def test_ops_67_only_running_threads_are_incomplete(
     harness_any_clock: Harness, status: CheckpointStatus
 ) -> None:

@@ -5,7 +5,8 @@ Cases 16 to 18, the owner's view of it, are in test_ops_tenancy.py.
 
 from __future__ import annotations
 
-from dataclasses import replace
+import random
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,7 @@ from engine.checkpoints import (
 from engine.errors import CheckpointNotFound, ReplayUnavailable, ValidationError
 from tests.support.builders import MANY, T0, TTL, chain, ck, claim, emit, ev, fresh_id, seqs, task_ids, wr
 from tests.support.refusals import refused
-from tests.support.retention import hist
+from tests.support.retention import hist, log_of, recorded
 from tests.support.rows import rows_of
 from tests.support.threads import put
 from tests.support.tombs import deleted_at, five_events_deleted, read
@@ -409,3 +410,99 @@ def test_prune_keeps_a_deletion_mark(harness: Harness) -> None:
     harness.advance(YEAR)
     store.prune(t, RetentionPolicy(max_age=MINUTE, max_checkpoints=1, max_events=0))
     assert hist(store, t) == ["going"]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A checkpoint or an event as the rules see it; `number` is its place or its sequence number."""
+
+    number: int
+    at: datetime
+    run: str = ""
+    first: int = 0
+
+
+class Rules:
+    """Section 2.5, step by step, over plain lists: what must be left of one thread."""
+
+    def __init__(self) -> None:
+        self.history: list[Row] = []
+        self.events: list[Row] = []
+        self.floor = 1
+
+    @property
+    def following(self) -> int:
+        return self.events[-1].number + 1 if self.events else 1
+
+    def prune(self, policy: RetentionPolicy, now: datetime, runs: set[str]) -> None:
+        kept, floors = self._kept(policy, now), [self.floor]
+        if len(kept) < len(self.history):
+            floors.append(kept[0].first)
+        if policy.max_age is not None:
+            young = (row.number for row in self._log() if row.at >= now - policy.max_age)
+            floors.append(next(young, self.following))
+        if policy.max_events is not None:
+            floors.append(self.following - policy.max_events)
+        newest = {row.run: row for row in self.history if row.run in runs}
+        self.history = [row for row in self.history if row in kept or row in newest.values()]
+        self.floor = min(max(floors), self.following)
+
+    def numbers(self) -> list[int]:
+        return [row.number for row in self._log()]
+
+    def _log(self) -> list[Row]:
+        return [row for row in self.events if row.number >= self.floor]
+
+    def _kept(self, policy: RetentionPolicy, now: datetime) -> list[Row]:
+        kept = [
+            row
+            for row in self.history
+            if row is self.history[-1] or policy.max_age is None or row.at >= now - policy.max_age
+        ]
+        return kept if policy.max_checkpoints is None else kept[-policy.max_checkpoints :]
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_prune_agrees_with_its_rules_whatever_the_clock_does(harness: Harness, seed: int) -> None:
+    """Random histories on a clock that also goes back, pruned by one random policy after the other."""
+    dice, store = random.Random(seed), harness.checkpoints
+    for _ in range(8):
+        t, rules, open_runs = fresh_id(), Rules(), set(dice.sample("abc", dice.randrange(3)))
+        token = claim(store, t).token
+        entry = recorded(harness.store, t, *sorted(open_runs))
+        for _ in range(dice.randrange(3, 8)):
+            grow(harness, t, token, rules, dice)
+            if dice.random() < 0.5:
+                policy = any_policy(dice)
+                store.prune(t, policy)
+                rules.prune(policy, harness.now(), open_runs)
+            places = [f"c{row.number}" for row in reversed(rules.history)]
+            assert hist(store, t) == places
+            assert log_of(store, t)[1] == rules.numbers()
+        harness.store.queue.cancel(entry.id)
+
+
+def grow(harness: Harness, t: str, token: int, rules: Rules, dice: random.Random) -> None:
+    """Some more checkpoints and events of the thread, each with its own time."""
+    stored = harness.checkpoints.latest(t)
+    latest = None if stored is None else stored.checkpoint.id
+    for _ in range(dice.randrange(1, 4)):
+        harness.advance(dice.randrange(-30, 90) * MINUTE)
+        events = [ev("e") for _ in range(dice.randrange(3))]
+        made, now, following = None, harness.now(), rules.following
+        if dice.random() < 0.7:
+            place, run = 1 + int(latest[1:] if latest else 0), dice.choice("abcd")
+            made = ck(f"c{place}", latest, t=t, run_id=run)
+            rules.history.append(Row(place, now, run, following))
+            latest = made.id
+        harness.checkpoints.commit(t, Commit(token, checkpoint=made, events=events))
+        rules.events += [Row(following + n, now) for n in range(len(events))]
+
+
+def any_policy(dice: random.Random) -> RetentionPolicy:
+    """Each limit or none."""
+    return RetentionPolicy(
+        max_age=dice.choice([None, dice.randrange(1, 300) * MINUTE]),
+        max_checkpoints=dice.choice([None, dice.randrange(1, 6)]),
+        max_events=dice.choice([None, dice.randrange(8)]),
+    )

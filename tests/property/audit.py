@@ -158,7 +158,6 @@ def _check_writes(row: dict[str, Any], writes: Rows, *, raced: bool) -> None:
 def _check_metadata(row: dict[str, Any], pairs: Rows) -> None:
     """Counted in the thread's row; each pair repeats what its listing sorts by: time, and a root's owner."""
     assert row["metadata_keys"] == len(pairs), (row, pairs)
-    owner = row["tenant_key"] if row["parent_id"] is None else None
     owner = row["tenant_key"] if row["parent_id"] is None else None  # A child is in no listing of its tenant.
     for pair in pairs:
         assert (pair["tenant_key"], pair["updated_at"]) == (owner, row["updated_at"]), (pair, row)

@@ -16,6 +16,7 @@ from tests.property.model import Model
 from tests.property.plans import (
     COMMITS,
     FENCES,
+    FIRST,
     HOLDERS,
     STEPS,
     TENANTS,
@@ -29,6 +30,7 @@ from tests.support.builders import STEP, TTL
 
 if TYPE_CHECKING:
     from collections import Counter
+    from collections.abc import Iterable
     from datetime import timedelta
 
     from engine.checkpoints import Checkpointer
@@ -43,7 +45,7 @@ THROUGH = st.sampled_from((0, 1))
 JUMP = st.sampled_from((STEP, TTL / 3, TTL, -TTL / 6))
 PLACE = st.integers(-3, 12)
 SEVERAL_COMMITS = st.lists(st.tuples(THREAD, COMMITS), min_size=1, max_size=4)
-SEVERAL_STEPS = st.lists(st.tuples(THREAD, STEPS), min_size=1, max_size=4)
+SEVERAL_STEPS = st.lists(STEPS, min_size=2, max_size=8)
 
 
 class Threads(RuleBasedStateMachine):
@@ -63,7 +65,7 @@ class Threads(RuleBasedStateMachine):
     @initialize(t=THREAD)
     def begin(self, t: str) -> None:
         """A first thread that is held and numbered, or most runs would be refusals."""
-        self.claim(t, HOLDERS[0], None, TTL, 0)
+        self.commit_several([(t, FIRST)], 0)
 
     @rule(t=THREAD, holder=HOLDER, tenant=TENANT, ttl=LEASE, through=THROUGH)
     def claim(self, t: str, holder: str, tenant: str | None, ttl: timedelta, through: int) -> None:
@@ -100,17 +102,17 @@ class Threads(RuleBasedStateMachine):
         self._call("commit", through, threads, t, plan.resolve(self.model, t))
 
     @rule(plans=SEVERAL_COMMITS, through=THROUGH)
-    def commit_several(self, plans: list[tuple[str, CommitPlan]], through: int) -> None:
+    def commit_several(self, plans: Iterable[tuple[str, CommitPlan]], through: int) -> None:
         """The same on threads that are held."""
         for t, plan in plans:
             if self.model.thread(t).lease is None:
-                self.claim(t, HOLDERS[1], TENANTS[2], TTL, through)
+                self.claim(t, HOLDERS[1], TENANTS[0], TTL, through)
             self.commit(t, plan, through)
 
-    @rule(plans=SEVERAL_STEPS)
-    def work(self, plans: list[tuple[str, CommitPlan]]) -> None:
-        """Plain steps: on PostgreSQL most of them are one statement."""
-        self.commit_several(plans, 0)
+    @rule(t=THREAD, plans=SEVERAL_STEPS)
+    def work(self, t: str, plans: list[CommitPlan]) -> None:
+        """Plain steps, most of which take the short form of a commit."""
+        self.commit_several([(t, plan) for plan in plans], 0)
 
     @rule(t=THREAD, place=PLACE, through=THROUGH)
     def compact(self, t: str, place: int, through: int) -> None:

@@ -197,6 +197,16 @@ EFFECTS = st.lists(
     max_size=2,
     unique_by=lambda each: each[0],
 ).map(tuple)
+FIRST = CommitPlan(
+    checkpoint=CheckpointPlan(CheckpointStatus.RUNNING, HOLDERS[0], None, None, retract_turn=False),
+    writes=2,
+    events=2,
+    effects=(),
+    metadata=None,
+    fence=None,
+    faults=frozenset(),
+)
+"""What makes a thread one that the short form of a commit can take on."""
 COMMITS = st.builds(
     CommitPlan,
     checkpoint=st.none() | CHECKPOINTS,
@@ -207,7 +217,7 @@ COMMITS = st.builds(
     fence=FENCES,
     faults=FAULTS.map(frozenset),
 )
-# What a worker mostly does: on PostgreSQL all of it but a thread's first commit is one statement.
+# What a worker mostly does: all of it but a thread's first commit may take the short form.
 STEPS = st.builds(
     CommitPlan,
     checkpoint=st.none()

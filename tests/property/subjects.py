@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
@@ -96,7 +95,11 @@ class MemorySubject(Subject):
 
 
 def ordinary(store: Store) -> Store:
-    """The store, made to commit by the form of several statements alone."""
-    backend: Any = store._backend
-    backend.capabilities = replace(backend.capabilities, one_statement_commit=False)
+    """The store, made to commit by the ordinary form alone, which decides every commit by itself."""
+    checkpoints: Any = store.checkpoints
+    checkpoints._plain = _not_done
     return store
+
+
+def _not_done(thread_id: str, *rest: object) -> None:
+    """What a plain form answers when the ordinary one is to decide (ruling 2)."""

@@ -6,32 +6,31 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import settings
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from hypothesis.stateful import run_state_machine_as_test
 
-from engine.checkpoints import checkpointer, commits, plain_commit, refusals
-from tests.property.machine import Threads
+from engine.checkpoints import checkpointer, commits, refusals
+from tests.property.machine import THREAD, Threads
+from tests.property.plans import COMMITS, FIRST, STEPS, THREADS
 from tests.property.subjects import MemorySubject, Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
+    from tests.property.plans import CommitPlan
     from tests.support.harness import Harness
 
 AT_LEAST = ("claim: done", "claim: ThreadBusy", "commit: done", "commit: StaleClaim")
 """What a run of this size must have come across to have tested anything."""
+LOOK = 6
+"""How many commits lie between two comparisons of all that can be read."""
 
 
-def drive(subject: Subject, monkeypatch: pytest.MonkeyPatch, times: float) -> Counter[str]:
-    """Run the machine over the subject, so many times the profile's runs; how often what happened."""
-    monkeypatch.setattr(refusals, "INTERVAL", 0.0)  # Every refusal is counted, whatever the real time.
-    seen: Counter[str] = Counter()
-    machine = type("Threads", (Threads,), {"subject": subject, "seen": seen})
-    runs = settings(max_examples=int(settings().max_examples * times))
-    run_state_machine_as_test(machine, settings=runs)
-    missing = [what for what in AT_LEAST if not seen[what]]
-    assert not missing, f"never happened: {missing} among {seen}"
-    return seen
+@pytest.fixture(autouse=True)
+def every_refusal_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whatever the real time: else a run could not be repeated."""
+    monkeypatch.setattr(refusals, "INTERVAL", 0.0)
 
 
 @pytest.fixture
@@ -42,29 +41,68 @@ def memory() -> Iterator[MemorySubject]:
     subject.close()
 
 
-def test_threads_in_memory(memory: MemorySubject, monkeypatch: pytest.MonkeyPatch) -> None:
-    drive(memory, monkeypatch, 2)
+def machine(subject: Subject) -> tuple[type[Threads], Counter[str]]:
+    """The machine over that subject, and what its runs come across."""
+    seen: Counter[str] = Counter()
+    return type("Threads", (Threads,), {"subject": subject, "seen": seen}), seen
 
 
-def test_threads_on_sqlite(sqlite_harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    drive(Subject(sqlite_harness), monkeypatch, 2)
+def drive(subject: Subject, times: float) -> None:
+    """Run the machine over the subject, so many times the profile's runs."""
+    kind, seen = machine(subject)
+    runs = settings(max_examples=int(settings().max_examples * times))
+    run_state_machine_as_test(kind, settings=runs)
+    missing = [what for what in AT_LEAST if not seen[what]]
+    assert not missing, f"never happened: {missing} among {seen}"
 
 
-def test_threads_on_postgresql(postgres_harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
-    forms: Counter[str] = Counter()
-    plain, ordinary = plain_commit.plain_commit, commits.commit_drafts
+def test_threads_in_memory(memory: MemorySubject) -> None:
+    drive(memory, 2)
 
-    def one_statement(*args: Any) -> int | None:
-        first = plain(*args)
-        forms["plain, done" if first is not None else "plain, not done"] += 1
-        return first
 
-    def several_statements(*args: Any) -> Any:
-        forms["ordinary"] += 1
-        return ordinary(*args)
+def test_threads_on_sqlite(sqlite_harness: Harness) -> None:
+    drive(Subject(sqlite_harness), 2)
 
-    monkeypatch.setattr(checkpointer, "plain_commit", one_statement)
-    monkeypatch.setattr(commits, "commit_drafts", several_statements)
-    seen = drive(Subject(postgres_harness), monkeypatch, 0.8)
 
-    assert all(forms[form] for form in ("plain, done", "plain, not done", "ordinary")), (forms, seen)
+def test_threads_on_postgresql(postgres_harness: Harness) -> None:
+    drive(Subject(postgres_harness), 0.6)
+
+
+@pytest.fixture
+def forms(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
+    """How often each form of a commit ran, and whether it was done with that."""
+    found: Counter[str] = Counter()
+
+    def counted(name: str, form: Callable[..., Any]) -> Callable[..., Any]:
+        def run(*args: Any) -> Any:
+            result = form(*args)
+            found[f"{name}: {'not ' * (result is None)}done"] += 1
+            return result
+
+        return run
+
+    for name in ("plain_commit", "plain_steps"):
+        monkeypatch.setattr(checkpointer, name, counted("short", getattr(checkpointer, name)))
+    monkeypatch.setattr(commits, "commit_drafts", counted("ordinary", commits.commit_drafts))
+    return found
+
+
+def test_commits_in_a_row(harness: Harness, forms: Counter[str]) -> None:
+    """Long runs of commits by both forms, on threads that are held most of the time."""
+    subject = Subject(harness)
+    kind, seen = machine(subject)
+
+    @settings(max_examples=settings().max_examples * 2)
+    @given(plans=st.lists(st.tuples(THREAD, STEPS | STEPS | COMMITS), min_size=LOOK * 2, max_size=LOOK * 6))
+    def property_of_commits(plans: list[tuple[str, CommitPlan]]) -> None:
+        run = kind()
+        run.commit_several([(t, FIRST) for t in THREADS], 0)
+        for start in range(0, len(plans), LOOK):
+            run.commit_several(plans[start : start + LOOK], start // LOOK % 3)
+            run.agrees()
+        run.teardown()
+
+    property_of_commits()
+    assert seen["commit: done"] > seen["commit: StaleClaim"], seen
+    missing = [form for form in ("short: done", "short: not done", "ordinary: done") if not forms[form]]
+    assert not missing, (forms, seen)

@@ -85,6 +85,23 @@ def _asks(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value in DIALECTS
 
 
+def shuffled_parameters(source: Source) -> list[str]:
+    """Tests parametrized by a set, whose order differs between the processes that share the tests out."""
+    return [
+        source.at(call)
+        for node in source.functions()
+        for call in node.decorator_list
+        if isinstance(call, ast.Call) and any(_is_set(argument) for argument in call.args)
+    ]
+
+
+def _is_set(value: ast.expr) -> bool:
+    if isinstance(value, ast.BinOp):
+        return _is_set(value.left)
+    called = isinstance(value, ast.Call) and getattr(value.func, "id", "") in {"frozenset", "set"}
+    return called or isinstance(value, ast.Set | ast.SetComp)
+
+
 def imports(source: Source) -> Iterator[tuple[str, ast.stmt]]:
     """Every module a source imports, at the top or inside, those for types only left out."""
     typing_only = {id(child) for block in _type_blocks(source.tree) for child in ast.walk(block)}

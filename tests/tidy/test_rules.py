@@ -74,6 +74,14 @@ def test_dialect_tests() -> None:
     assert not rules.dialect_tests(source_of("if capabilities.one_statement_commit: pass"))
 
 
+def test_parameters_in_a_sets_order() -> None:
+    text = '@parametrize("a", {})\ndef test(a): ...'
+    for made in ("{1, 2}", "set(A) - {A.B}", "frozenset(A)", "{b for b in A}"):
+        assert rules.shuffled_parameters(source_of(text.format(made)))
+    for made in ("sorted({1, 2})", "[1, 2]", "{1: 2}"):
+        assert not rules.shuffled_parameters(source_of(text.format(made)))
+
+
 def test_machine_paths() -> None:
     assert rules.PLACE.search(f"see {'/'}root/x")
     assert not rules.PLACE.search("https://example.org/work-in-progress and ./work/x and /usr/bin/env")

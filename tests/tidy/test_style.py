@@ -36,6 +36,10 @@ def test_a_swallowed_exception_says_why() -> None:
     assert [place for source in sources() for place in rules.swallowed(source)] == []
 
 
+def test_parameters_have_one_order() -> None:
+    assert [place for source in sources("tests") for place in rules.shuffled_parameters(source)] == []
+
+
 def test_dialects_are_known_in_the_database_layer_only() -> None:
     above = [source for source in sources("engine") if not source.path.startswith("engine/database/")]
     knowing = {source.path for source in above if rules.dialect_tests(source)}

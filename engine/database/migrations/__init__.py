@@ -15,7 +15,7 @@ from sqlalchemy import inspect, text
 from sqlalchemy.exc import DBAPIError
 
 from engine.database.backend import Fault, backend_of
-from engine.errors import SchemaMismatch
+from engine.errors import SchemaMismatch, StoreFailure
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -35,8 +35,12 @@ def version_of(connection: Connection) -> int:
 
 
 def _recorded(connection: Connection) -> int:
-    found = connection.execute(text("SELECT schema_version FROM meta")).scalar_one_or_none()
-    return 0 if found is None else int(found)
+    found = connection.execute(text("SELECT schema_version FROM meta LIMIT 2")).scalars().all()
+    if not found:
+        return 0
+    if len(found) > 1 or not isinstance(found[0], int):
+        raise StoreFailure("open_store", "its table `meta` is not Holdwatch's; use a database of its own")
+    return found[0]
 
 
 def check_version(connection: Connection) -> None:

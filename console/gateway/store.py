@@ -1,0 +1,104 @@
+"""The store behind the gateway: opened when first asked, read-only, and again after its file changed."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from console import VERSION, stores
+from console.model import GatewayError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from engine import Store, desk
+    from engine.clock import Clock
+
+READ_CONNECTIONS: Final = 2
+STATEMENT_TIMEOUT: Final = timedelta(seconds=1)
+APPLICATION_NAME: Final = f"holdwatch/{VERSION}"
+
+
+class OpenedStore:
+    """One store, through a door that turns the engine's errors into `GatewayError`."""
+
+    def __init__(self, url: str, clock: Clock | None = None) -> None:
+        self._url = url
+        self._clock = clock
+        self._file = stores.file_of(url)
+        self._identity: tuple[int, int] | None = None
+        self._store: Store | None = None
+        self._opening = threading.Lock()
+        self._closing = threading.Event()
+
+    @contextmanager
+    def desk(self) -> Iterator[desk.Desk]:
+        """What an operator may ask, for one call or a few that belong together."""
+        from engine.errors import EngineError
+
+        try:
+            yield self._opened().desk
+        except EngineError as error:
+            raise GatewayError(error.explain(), code=error.code, retryable=error.retryable) from error
+
+    def close(self) -> None:
+        """End running calls and give the connections back."""
+        self._closing.set()
+        self._drop()
+
+    def _opened(self) -> Store:
+        import engine
+
+        with self._opening:
+            if self._file is not None:
+                self._check_file(self._file)
+            if self._store is None:
+                self._store = engine.open_store(
+                    self._url,
+                    clock=self._clock,
+                    ensure_schema=False,
+                    read_only=True,
+                    pool_size=READ_CONNECTIONS,
+                    statement_timeout=STATEMENT_TIMEOUT,
+                    application_name=APPLICATION_NAME,
+                    wakeups=False,
+                    cancel=self._closing,
+                )
+            return self._store
+
+    def _check_file(self, file: Path) -> None:
+        """An open SQLite file that was removed or replaced still answers, with what nobody else sees
+        any more.
+        """
+        try:
+            status = file.stat()
+        except OSError as error:
+            self._drop()
+            raise GatewayError(
+                f"{file} cannot be reached: {error.strerror}; the console goes on when it is back",
+                code="file_gone",
+                retryable=True,
+            ) from error
+        identity = (status.st_dev, status.st_ino)
+        if self._identity != identity:
+            self._drop()
+        self._identity = identity
+
+    def _drop(self) -> None:
+        store, self._store = self._store, None
+        if store is not None:
+            store.close()
+
+
+def migrate(url: str) -> None:
+    """Create or upgrade a store's tables; raises GatewayError."""
+    import engine
+    from engine.errors import EngineError
+
+    try:
+        engine.open_store(url, pool_size=1, application_name=APPLICATION_NAME, wakeups=False).close()
+    except EngineError as error:
+        raise GatewayError(error.explain(), code=error.code, retryable=error.retryable) from error

@@ -1,0 +1,65 @@
+"""The threads of the store, and those of them that stopped half-way."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from console import facts, tables
+from console.commands import OpenThread
+from console.lists.view import Question, Tally, View
+from console.model import IncompleteQuery, ThreadQuery, ThreadRow, ThreadState
+from console.present import own
+
+if TYPE_CHECKING:
+    from console.jsontext import Line
+    from console.model import Gateway
+    from console.widgets.columns import Scene
+
+COUNTED_STATES: Final = frozenset({ThreadState.IDLE})
+
+
+def _facts(row: ThreadRow, _extra: Any, scene: Scene, room: int) -> tuple[Line, ...]:
+    return facts.of_row(row, scene, room)
+
+
+THREADS: Final[View[ThreadRow]] = View(
+    title=own("Threads"),
+    order=own("newest first"),
+    none=own("no threads yet"),
+    columns=tables.THREADS,
+    key=lambda row: row.id,
+    facts=_facts,
+    opens=lambda row: OpenThread(row.id),
+    holder=lambda row: row.holder,
+)
+BY_ID: Final = replace(THREADS, order=own("by id"))
+INCOMPLETE: Final = replace(
+    THREADS,
+    title=own("Incomplete"),
+    order=own("longest untouched first"),
+    none=own("no thread stopped half-way"),
+)
+
+
+def threads(query: ThreadQuery) -> Question[ThreadRow]:
+    """The threads that match; a prefix puts them in the order of their ids."""
+    return Question(
+        THREADS if query.prefix is None else BY_ID,
+        lambda gateway, after, limit: gateway.threads(query, after, limit),
+        partial(_counted, query=query),
+    )
+
+
+def incomplete(query: IncompleteQuery) -> Question[ThreadRow]:
+    """The threads that nobody has carried on."""
+    return Question(
+        INCOMPLETE,
+        lambda gateway, after, limit: gateway.incomplete(query, after, limit),
+        partial(_counted, query=ThreadQuery(tenant=query.tenant, states=COUNTED_STATES)),
+    )
+
+
+def _counted(gateway: Gateway, query: ThreadQuery) -> Tally:
+    return Tally(gateway.count_threads(query))

@@ -1,0 +1,72 @@
+"""What deleted threads left behind: where their numbering continues, and who still writes to them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from console import present, tables
+from console.commands import OpenThread
+from console.facts import Fact, fact, grid
+from console.lists.view import Question, View
+from console.present import Cell, Tone, middle, own
+from console.widgets.columns import Column
+
+if TYPE_CHECKING:
+    from console.jsontext import Line
+    from console.model import TombstoneRow
+    from console.widgets.columns import Scene
+
+
+def _reused(row: TombstoneRow) -> Cell:
+    return Cell(own("yes"), Tone.INFO) if row.reused else Cell(own("no"), Tone.MUTED)
+
+
+COLUMNS: Final[tuple[Column[TombstoneRow], ...]] = (
+    Column(
+        own("THREAD"), 18, lambda row, _: Cell(present.safe(row.thread), Tone.STRONG), most=44, shorten=middle
+    ),
+    Column(own("STATE"), 11, lambda _row, _: Cell(own("T TOMBSTONE"), Tone.GONE)),
+    Column(
+        own("NUMBERING CONTINUES AT"),
+        22,
+        lambda row, _: Cell(present.number(row.continues_at)),
+        right=True,
+    ),
+    Column(own("IN USE AGAIN"), 12, lambda row, _: _reused(row), leaves=1),
+    Column(own("REFUSED"), 7, lambda row, _: tables.refused(row.refused), right=True, leaves=2),
+    Column(
+        own("DELETED"),
+        10,
+        lambda row, scene: Cell(present.clock(row.deleted_at, scene.as_of)),
+        right=True,
+        leaves=3,
+    ),
+    Column(own("AGE"), 7, lambda row, scene: Cell(present.age(row.age + scene.elapsed)), right=True),
+)
+
+
+def _facts(row: TombstoneRow, _extra: Any, _scene: Scene, room: int) -> tuple[Line, ...]:
+    told = (
+        fact("thread", present.safe(row.thread), Tone.STRONG),
+        fact("numbering continues at", present.number(row.continues_at)),
+        fact("deleted", present.instant(row.deleted_at), Tone.GONE),
+        Fact(own("in use again"), _reused(row)),
+        Fact(own("late writers refused"), tables.refused(row.refused)),
+    )
+    return grid(told, room, most=2)
+
+
+TOMBSTONES: Final[View[TombstoneRow]] = View(
+    title=own("Tombstones"),
+    order=own("last deleted first"),
+    none=own("no thread was deleted yet, or every tombstone has been reclaimed"),
+    columns=COLUMNS,
+    key=lambda row: row.thread,
+    facts=_facts,
+    opens=lambda row: OpenThread(row.thread),
+)
+
+
+def tombstones() -> Question[TombstoneRow]:
+    """All of them; the store keeps no count."""
+    return Question(TOMBSTONES, lambda gateway, after, limit: gateway.tombstones(after, limit))

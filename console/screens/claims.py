@@ -1,0 +1,33 @@
+"""The claims of the store: live ones, those that are over and were not released, or by holder."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from console import filters, lists
+from console.actions import Place, bindings
+from console.screens.listed import ListedPage
+
+if TYPE_CHECKING:
+    from textual.binding import BindingType
+
+    from console.lists.view import Question
+
+
+class ClaimsScreen(ListedPage):
+    """Who holds what, and whether that can be taken from him (console.md F9)."""
+
+    PLACES: ClassVar[tuple[Place, ...]] = (
+        Place.CLAIMS,
+        Place.OWNED,
+        Place.FILTERED,
+        Place.LIST,
+        Place.EVERYWHERE,
+    )
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
+    MODE: ClassVar[str] = "claims"
+    FIELDS: ClassVar[tuple[str, ...]] = filters.CLAIM_FIELDS
+
+    def question(self, text: str) -> Question[Any]:
+        """Claims or their holders; raises FilterError."""
+        return lists.claims_question(text)

@@ -1,0 +1,177 @@
+"""A screen with one paged list, whatever list of the store its filter asks for, and a pane for its row."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual import on
+
+from console import chrome, present
+from console.extras import Extras
+from console.lists.holders import claims_of
+from console.lists.view import Question, Tally
+from console.pages import Pages
+from console.present import Cell, Tone, own, safe
+from console.refresh import Pace, Poll
+from console.screens.filtered import FilteredPage
+from console.styles import beside
+from console.widgets.columns import Scene
+from console.widgets.listing import Listing
+from console.widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from textual.timer import Timer
+    from textual.widget import Widget
+
+    from console.app import HoldwatchApp
+    from console.jsontext import Line
+    from console.model import Page
+    from console.session import Session
+
+TALLY_SECONDS = 30.0
+"""How often the number of rows is asked for."""
+_READING = own("reading ...")
+
+
+class ListedPage(FilteredPage):
+    """Rows and their number are read by loops that take turns; a subclass says what its filter asks for."""
+
+    DEFAULT_CSS: ClassVar[str] = beside(__file__)
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._question = self.question("")
+        self._tally = Tally()
+        self._timer: Timer | None = None
+        turn = asyncio.Lock()
+        self._pages: Pages[Any] = Pages(
+            session,
+            lambda after, limit: self._question.page(session.gateway, after, limit),
+            self._take,
+            changed=self.freshened,
+            turn=turn,
+        )
+        self._count = Poll(
+            session.calls,
+            lambda: self._question.tally(session.gateway),
+            self._take_tally,
+            changed=lambda _freshness: None,
+            monotonic=session.monotonic,
+            pace=Pace(TALLY_SECONDS),
+            turn=turn,
+        )
+        self._extras = Extras(
+            session,
+            later=self._later,
+            start=lambda work: self.run_worker(work, group="extra", exclusive=True, exit_on_error=False),
+            arrived=self._show_detail,
+        )
+
+    @abstractmethod
+    def question(self, text: str) -> Question[Any]:
+        """What a filter asks for; raises FilterError."""
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The list, and its pane."""
+        view = self._question.view
+        yield Listing(view.columns, view.key, empty=_READING, id="list")
+        detail = Pane(id="detail", classes="-raised -fixed")
+        detail.can_focus = False
+        yield detail
+
+    def polls(self) -> tuple[Poll[Page[Any]], Poll[Tally]]:
+        """The rows, and how many there are."""
+        return self._pages.poll, self._count
+
+    def main_widget(self) -> Listing[Any]:
+        """The list."""
+        return self.query_one("#list", Listing)
+
+    def ask_with(self, text: str) -> None:
+        """Begin at the top of the list that the filter asks for."""
+        self._question = self.question(text)
+        self._tally = Tally()
+        self._pages.restart()
+        self._extras.forget()
+        view = self._question.view
+        self.main_widget().become(view.columns, view.key, _READING)
+
+    def _take(self, page: Page[Any]) -> None:
+        self.as_of = page.as_of
+        listing = self.main_widget()
+        nothing = f"0 rows for filter {self.filter} (clear: esc)"
+        listing.empty = safe(nothing) if self.filter else self._question.view.none
+        listing.show(page.rows, Scene(page.as_of))
+
+    def _take_tally(self, tally: Tally) -> None:
+        self._tally = tally
+        self.update_lines()
+
+    def crumbs(self) -> tuple[Line, Line]:
+        """Which list, its filter, what is worth a word, its order; then which rows of how many."""
+        listing, view, pager = self.main_widget(), self._question.view, self._pages.pager
+        first, last = listing.visible_rows
+        above = pager.offset
+        total = None if self._tally.total is None else present.counted(self._tally.total)
+        left: list[Cell] = [Cell(own(f" {view.title}"), Tone.HEAD)]
+        if self.filter:
+            left.append(Cell(safe(f"  /{self.filter}"), Tone.WARN))
+        left += [*self._tally.said, Cell(own(f"  {view.order}"), Tone.MUTED)]
+        held = above + len(listing.window)
+        right = chrome.rows_line(above + first, above + last, held, more=pager.more, total=total)
+        return tuple(left), right
+
+    def tick(self) -> None:
+        """Ages and leases go on."""
+        scene = self.scene()
+        if scene is not None:
+            self.main_widget().tick(scene)
+            self._show_detail()
+
+    @on(Listing.Moved)
+    def _show_detail(self) -> None:
+        view, window, scene = self._question.view, self.main_widget().window, self.scene()
+        row, row_id = window.current, window.current_id
+        pane = self.query_one("#detail", Pane)
+        if row is None or row_id is None or scene is None:
+            pane.show(lambda _room: ())
+        else:
+            pane.show(lambda room: view.facts(row, self._extras.of(row_id), scene, room))
+            if view.extra is not None:
+                self._extras.want(view.extra, row_id, row)
+        self.update_lines()
+
+    def _later(self, seconds: float, call: Callable[[], object]) -> None:
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(seconds, call)
+
+    @on(Listing.NearEnd)
+    def _turn_page(self, event: Listing.NearEnd) -> None:
+        self._pages.turn(below=event.below)
+
+    @on(Listing.Rested)
+    def _go_home(self) -> None:
+        self._pages.home()
+
+    @on(Listing.Opened)
+    def _open(self) -> None:
+        row = self.main_widget().target_row
+        if row is not None:
+            cast("HoldwatchApp", self.app).carry_out(self._question.view.opens(row))
+
+    def do_owner(self) -> None:
+        row = self.main_widget().target_row
+        holder = None if row is None else self._question.view.holder(row)
+        if holder is None:
+            self.say(own("owner: nobody holds this row"), Tone.WARN)
+        else:
+            cast("HoldwatchApp", self.app).carry_out(claims_of(holder))
+
+    def copyable(self) -> str | None:
+        """The row's id."""
+        return self.main_widget().target
