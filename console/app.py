@@ -6,12 +6,14 @@ import asyncio
 import base64
 import contextlib
 import signal
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from textual._compositor import ChopsUpdate
 from textual.app import App
 
 from console import filters, theme
 from console.commands import Command, GoTo, OpenThread, Perform, ShowList, Wear
+from console.narrow import NarrowUpdate
 from console.palette import VerbProvider
 from console.present import Safe, Tone, own, safe
 from console.screens.claims import ClaimsScreen
@@ -24,7 +26,9 @@ from console.screens.thread import ThreadScreen
 from console.screens.threads import ThreadsScreen
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
     from textual.events import AppBlur, AppFocus, Key
+    from textual.screen import Screen
 
     from console.session import Session
 
@@ -80,6 +84,11 @@ class HoldwatchApp(App[None]):
         for screen in self.screen_stack:
             if isinstance(screen, Page):
                 screen.terminal_focus(has_focus)
+
+    def _display(self, screen: Screen[Any], renderable: RenderableType | None) -> None:
+        """Write no more than what has changed."""
+        narrow = NarrowUpdate.of(renderable) if isinstance(renderable, ChopsUpdate) else renderable
+        super()._display(screen, narrow)
 
     def send_to_terminal(self, text: str) -> Safe:
         """Ask the terminal to keep a text (OSC 52), and say what was asked; no terminal says whether

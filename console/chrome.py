@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from console.model import StoreLabel
     from console.session import Session
 
+REFUSED: Final = "validation"
+"""The code of an error that says a question is out of the store's bounds."""
+NO_ANSWER: Final = "NO ANSWER FROM THE STORE"
 WIDE: Final = 110
 """Cells from which the header shows the store's whole address."""
 _SCREENS: Final = ("threads", "claims", "events", "queue")
@@ -74,8 +77,9 @@ def banner(state: Freshness, as_of: datetime | None, now: float) -> tuple[Cell, 
         return ()
     due = "" if state.next_at is None else f", next in {max(0, round(state.next_at - now))}s"
     old = "nothing has been read yet" if as_of is None else f"the data below is OLD: as of {instant(as_of)}"
+    what = "THE STORE REFUSES THIS FILTER (esc clears it)" if state.cause.code == REFUSED else NO_ANSWER
     return (
-        Cell(own(f"!! NO ANSWER FROM THE STORE   attempt {state.attempt}{due}   r asks now"), Tone.BAD),
+        Cell(own(f"!! {what}   attempt {state.attempt}{due}   r asks now"), Tone.BAD),
         Cell(own(f"!! {old}"), Tone.WARN),
         Cell(safe(state.cause.message, 600)),
     )
@@ -105,17 +109,16 @@ def keys(places: tuple[Place, ...], room: int) -> Line:
     return tuple(cells)
 
 
-def prompt_keys(purpose: Purpose, words: Sequence[str]) -> Line:
-    """The keys while the operator types, and what he may type."""
+def prompt_keys(purpose: Purpose, words: Sequence[str], room: int) -> Line:
+    """What the operator may type, and as many of the keys as fit behind it."""
     does = "apply" if purpose is Purpose.FILTER else "run"
-    pairs = (("enter", does), ("tab", "complete"), ("esc", "cancel"))
-    cells = [cell for key, label in pairs for cell in _key_cells(key, label)]
-    hint = (
-        "  ".join(words)
-        if purpose is Purpose.FILTER
-        else "a verb, thr:ID, threads or events with a filter, at"
-    )
-    return (*cells, Cell(own(f"  {hint}"), Tone.MUTED))
+    hint = "  ".join(words) if purpose is Purpose.FILTER else "a verb, thr:ID, a list with a filter, at"
+    cells: list[Cell] = [Cell(own(f" {hint}  "), Tone.MUTED)]
+    for key, label in (("esc", "cancel"), ("tab", "complete"), ("enter", does)):
+        pair = _key_cells(key, label)
+        if sum(width(cell.text) for cell in (*cells, *pair)) <= room:
+            cells += pair
+    return tuple(cells)
 
 
 def _key_cells(key: str, label: str) -> Line:

@@ -13,6 +13,7 @@ import typer
 from console import VERSION, cli_maintain, stores
 from console.command_line import STORE_VARIABLE, Exit, Store
 from console.model import GatewayError
+from console.read import registration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,6 +79,7 @@ def migrate(
     typer.echo(f"{stores.label_of(url).address} is ready")
 
 
+registration.register(app)
 cli_maintain.register(app)
 
 

@@ -15,15 +15,16 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from datetime import timedelta
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from console.claims_model import ClaimQuery, ClaimState, HolderQuery, Stored
 from console.model import EventQuery, IncompleteQuery, ThreadQuery, ThreadState, TombstoneQuery
 from console.queue_model import QueueQuery, QueueState
+from console.spans import span_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from datetime import timedelta
 
     Query = TypeVar("Query")
 
@@ -65,7 +66,6 @@ _LISTS: Final = {
     CLAIM_ONLY: CLAIM_ONLY,
 }
 """The words that ask for another list than that of the threads."""
-_UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _WORD: Final = re.compile(r'(?:"[^"]*"|[^\s"])+|"')
 
 
@@ -235,10 +235,10 @@ def _queue_state(query: QueueQuery, value: str) -> QueueQuery:
 
 
 def _span(value: str) -> timedelta:
-    parts = re.fullmatch(r"(\d{1,6})([smhd])", value)
-    if parts is None:
-        raise FilterError(f"since:{value} is no span; write 30s, 10m, 2h or 1d")
-    return timedelta(**{_UNITS[parts[2]]: int(parts[1])})
+    try:
+        return span_of(value)
+    except ValueError as error:
+        raise FilterError(f"since: {error}") from error
 
 
 def _tenant(value: str) -> str | None:

@@ -14,26 +14,19 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from console.demo.agents import Fleet
-from console.demo.run import LEASE, Run
-from console.demo.stage import ending
+from console.demo.play import Play
+from console.widgets.fetched import STILL_SECONDS
 from engine import open_store
 from engine.clock import ManualClock
-from engine.errors import StaleClaim
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Sequence
 
     from textual.pilot import Pilot
 
-    from console.demo.stage import Subject
-
 FOLDER: Final = Path(__file__).resolve().parent.parent / "screenshots"
 NOW: Final = datetime(2026, 5, 4, 14, 3, 22, tzinfo=UTC)
 STORE: Final = "sqlite:///agents.db"
-SEED: Final = 7
-THREADS: Final = 40
 WIDE: Final = (120, 40)
 SMALL: Final = (80, 24)
 SHOTS: Final[dict[str, tuple[tuple[int, int], Sequence[str]]]] = {
@@ -41,6 +34,10 @@ SHOTS: Final[dict[str, tuple[tuple[int, int], Sequence[str]]]] = {
     "threads-80x24": (SMALL, ("j", "j")),
     "claim": (WIDE, (*"jjjjjjjjjjj", "enter")),
     "checkpoints": (WIDE, ("j", "j", "enter", "tab")),
+    "claims": (WIDE, ("2", "j")),
+    "claims-80x24": (SMALL, ("2", "j")),
+    "children": (WIDE, ("slash", *"contract-summary-8f", "enter", "enter", *["tab"] * 5, "j", "j")),
+    "queue": (WIDE, ("8", "j")),
     "events": (WIDE, ("5",)),
     "events-80x24": (SMALL, ("5",)),
     "help": (WIDE, ("question_mark",)),
@@ -56,67 +53,10 @@ def main(folder: Path = FOLDER) -> None:
     folder.mkdir(exist_ok=True)
     clock = ManualClock(NOW - timedelta(hours=2))
     with tempfile.TemporaryDirectory() as place, chdir(place):
-        _play(clock)
+        with open_store(STORE, clock=clock) as store:
+            Play(store, clock, NOW).run()
         for name, (size, keys) in SHOTS.items():
             (folder / f"{name}.svg").write_text(asyncio.run(_draw(clock, size, keys)))
-
-
-def _play(clock: ManualClock) -> None:
-    """Two hours of work, and the last minutes as an operator would find them."""
-    with open_store(STORE, clock=clock) as store:
-        fleet = Fleet(store, threads=THREADS, seed=SEED)
-        dice = fleet.dice("shots")
-        for subject in fleet.subjects[10:]:
-            clock.advance(timedelta(seconds=dice.randint(20, 400)))
-            _work(fleet, clock, subject, f"worker-{dice.randint(1, 9):02}", dice, steps=dice.randint(1, 5))
-        stuck, lost, *busy = fleet.subjects[:10]
-        clock.advance(NOW - timedelta(minutes=4) - clock.now())
-        _abandon(fleet, clock, stuck, "worker-17", dice)
-        clock.advance(timedelta(seconds=50))
-        late = _abandon(fleet, clock, lost, "worker-03", dice)
-        clock.advance(NOW - timedelta(seconds=70) - clock.now())
-        _abandon(fleet, clock, lost, "worker-08", dice)
-        _refused(late)
-        clock.advance(NOW - timedelta(seconds=7) - clock.now())
-        for number, subject in enumerate(busy):
-            _abandon(fleet, clock, subject, f"worker-{number + 4:02}", dice)
-        clock.advance(NOW - clock.now())
-
-
-def _work(
-    fleet: Fleet, clock: ManualClock, subject: Subject, run_id: str, dice: random.Random, *, steps: int
-) -> None:
-    claim = fleet.claim(subject, f"{run_id}/{dice.randint(1, 99)}")
-    assert claim is not None
-    run = Run(fleet.store, subject, claim, dice)
-    run.begin()
-    for _ in range(steps):
-        clock.advance(timedelta(milliseconds=dice.randint(80, 900)))
-        run.step()
-    if dice.random() < 0.9:
-        run.end(ending(dice))
-    fleet.checkpoints.release(subject.thread_id, claim.token)
-
-
-def _abandon(fleet: Fleet, clock: ManualClock, subject: Subject, run_id: str, dice: random.Random) -> Run:
-    """A run that is still under way, or died so: nobody gave its claim back."""
-    claim = fleet.claim(subject, f"{run_id}/{dice.randint(1, 99)}")
-    assert claim is not None
-    run = Run(fleet.store, subject, claim, dice)
-    run.begin()
-    for _ in range(dice.randint(1, 4)):
-        clock.advance(timedelta(milliseconds=dice.randint(40, 240)))
-        run.step()
-    fleet.checkpoints.renew(subject.thread_id, claim.token, LEASE)
-    return run
-
-
-def _refused(late: Run) -> None:
-    try:
-        late.step()
-    except StaleClaim:
-        return  # the very thing to be shown: the fence held
-    raise AssertionError("the late writer was let through")
 
 
 async def _draw(clock: ManualClock, size: tuple[int, int], keys: Sequence[str]) -> str:
@@ -131,6 +71,8 @@ async def _draw(clock: ManualClock, size: tuple[int, int], keys: Sequence[str]) 
         for key in keys:
             await pilot.press(key)
             await _settled(pilot, app.session.calls)
+        await pilot.pause(STILL_SECONDS * 2)  # what is fetched once the cursor lies still
+        await _settled(pilot, app.session.calls)
         return _FONTS.sub("", app.export_screenshot(simplify=True))
 
 

@@ -278,10 +278,6 @@ class SchemaMismatch(StoreFailure):
             message or f"the store has schema version {found}, this build reads {supported}; {advice}"
         )
 
-    def of(self, store: str) -> SchemaMismatch:
-        """The same, naming the store."""
-        return SchemaMismatch(self.found, self.supported, self.operation, f"{store}: {self.message}")
-
 
 @record
 class CommitUnknown(StoreFailure):

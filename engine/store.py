@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from datetime import timedelta
 from functools import cached_property
 from typing import TYPE_CHECKING, Self
@@ -15,7 +16,7 @@ from engine.database.migrations import check_version, upgrade
 from engine.database.transaction import Transactions
 from engine.database.urls import MEMORY, POSTGRES, SQLITE, check_url, secrets, shown
 from engine.desk.desk import Desk
-from engine.errors import SchemaMismatch, ValidationError
+from engine.errors import SchemaMismatch, StoreFailure, ValidationError
 
 if TYPE_CHECKING:
     import threading
@@ -104,9 +105,9 @@ def open_store(
     transactions = Transactions(backend, read_only=read_only, timeout=statement_timeout, secrets=secrets(url))
     try:
         _prepare(transactions, create=ensure_schema and not read_only, cancel=cancel)
-    except SchemaMismatch as mismatch:
+    except StoreFailure as failure:
         backend.close()
-        raise mismatch.of(name) from mismatch
+        raise dataclasses.replace(failure, message=f"{name}: {failure.message}") from failure
     except BaseException:
         backend.close()
         raise

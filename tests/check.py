@@ -90,7 +90,8 @@ def _passes(gate: Gate) -> bool:
 def _tests_pass(length: str) -> bool:
     """Run pytest, whose own closing line tells how long it took."""
     environment = {**os.environ, LENGTH: length, "HYPOTHESIS_PROFILE": length}
-    command = [sys.executable, "-m", "pytest", "-n", str(_workers()), "--dist", "worksteal"]
+    spread = ("-n", str(_workers()), "--dist", "worksteal")
+    command = [sys.executable, "-m", "pytest", *spread, "--durations", "10", "--durations-min", "5"]
     limit = TEST_SECONDS[length]
     try:
         done = subprocess.run(

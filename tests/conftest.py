@@ -63,7 +63,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 
 def _metered(file: Path) -> tuple[str, ...]:
     """The storages that a file's tests run on once more, wrapped."""
-    if file.parent.name != "contract" or file.name.startswith(NOT_ABOUT_THREADS):
+    if file.parent.name != "contract" or file.name.startswith(NOT_ABOUT_THREADS) or "plans" in file.stem:
         return ()
     return BOTH if is_long() else ("postgresql",)
 

@@ -8,12 +8,22 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
+from console.demo import wishes
 from console.demo.run import LEASE, Run
 from console.demo.stage import Subject, ending, subjects
 from engine.checkpoints import CheckpointStatus, ClaimRequest
-from engine.errors import CheckpointConflict, EngineError, StaleClaim, ThreadBusy, ThreadDeleted
+from engine.errors import (
+    CheckpointConflict,
+    EngineError,
+    StaleClaim,
+    StaleLease,
+    ThreadBusy,
+    ThreadDeleted,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from engine import Store
     from engine.checkpoints import RunClaim
 
@@ -21,6 +31,10 @@ RENEW_EVERY: Final = 2.5
 """Seconds between renewals: well inside the lease."""
 PAUSE: Final = (0.15, 1.1)
 """Seconds between two steps, at least and at most."""
+SERVING: Final = 0.6
+"""How often an agent looks into the queue before it takes a thread of its own choice."""
+WISHING: Final = 0.7
+"""How often an agent, before its turn, wishes for a run of some thread."""
 TROUBLE: Final = 2.0
 """Seconds an agent waits after its store failed."""
 
@@ -46,6 +60,10 @@ class Fleet:
             return self.checkpoints.claim(subject.thread_id, ClaimRequest(run, LEASE, subject.tenant))
         except ThreadBusy:
             return None
+
+    def wish(self, dice: random.Random) -> None:
+        """Ask the queue for a run of some thread."""
+        wishes.wish(self.store, dice.choice(self.subjects), dice)
 
     def orphan(self) -> Subject | None:
         """A thread whose holder died, once its lease must have ended."""
@@ -82,27 +100,58 @@ class Agent(threading.Thread):
         while not self._fleet.stop.wait(self._dice.uniform(*PAUSE)):
             try:
                 self._come_back_late()
-                self._turn(self._fleet.orphan() or self._dice.choice(self._fleet.subjects))
-            except (StaleClaim, CheckpointConflict, ThreadBusy, ThreadDeleted):
+                self._turn()
+            except (StaleClaim, StaleLease, CheckpointConflict, ThreadBusy, ThreadDeleted):
                 continue  # another agent has the thread now: there is always another one to work on
             except EngineError:
                 self._fleet.stop.wait(TROUBLE)  # the store is away; it may come back
 
-    def _turn(self, subject: Subject) -> None:
-        self._runs += 1
-        claim = self._fleet.claim(subject, f"{self.name}/{self._runs}")
+    def _turn(self) -> None:
+        """A run that the queue asks for, or one of a thread of the agent's own choice."""
+        if self._dice.random() < WISHING:
+            self._fleet.wish(self._dice)
+        served = self._dice.random() < SERVING and self._serve()
+        if not served:
+            self._choose(self._fleet.orphan() or self._dice.choice(self._fleet.subjects))
+
+    def _serve(self) -> bool:
+        """A run from the queue; False if none is due."""
+        wish = wishes.lease(self._fleet.store, self.name, self._dice)
+        if wish is None:
+            return False
+        run_id = self._next_run()
+        wish.record(run_id)
+        claim = self._fleet.claim(wish.subject, run_id)
+        if claim is None:
+            wish.postpone()
+            return True
+        work = Run(self._fleet.store, wish.subject, claim, self._dice)
+        work.begin()
+        if self._steps(work, wish.extend):
+            status = self._leave(work)
+            if status is None:
+                wish.postpone()
+            else:
+                wish.end(status)
+        return True
+
+    def _choose(self, subject: Subject) -> None:
+        claim = self._fleet.claim(subject, self._next_run())
         if claim is None:
             return
         work = Run(self._fleet.store, subject, claim, self._dice)
         work.begin()
         if self._dice.random() < 0.06:
             work.delete()
-            return
-        if self._steps(work):
+        elif self._steps(work):
             self._leave(work)
 
-    def _steps(self, work: Run) -> bool:
-        """The steps of a run; False if the agent died on the way."""
+    def _next_run(self) -> str:
+        self._runs += 1
+        return f"{self.name}/{self._runs}"
+
+    def _steps(self, work: Run, extend: Callable[[], None] = lambda: None) -> bool:
+        """The steps of a run, renewing its claim and what else is to be kept; False if the agent died."""
         renewed = time.monotonic()
         for _ in range(self._dice.randint(3, 12)):
             if self._fleet.stop.wait(self._dice.uniform(*PAUSE)):
@@ -112,14 +161,19 @@ class Agent(threading.Thread):
                 return False
             if time.monotonic() - renewed > RENEW_EVERY:
                 self._fleet.checkpoints.renew(work.thread_id, work.token, LEASE)
+                extend()
                 renewed = time.monotonic()
             work.step()
         return True
 
-    def _leave(self, work: Run) -> None:
+    def _leave(self, work: Run) -> CheckpointStatus | None:
+        """End the run, or leave it half-way; how it ended."""
+        status = None
         if not self._fleet.stop.is_set() and self._dice.random() < 0.85:
-            work.end(ending(self._dice))
+            status = ending(self._dice)
+            work.end(status)
         self._fleet.checkpoints.release(work.thread_id, work.token)
+        return status
 
     def _die(self, work: Run) -> None:
         """Stop without a word, as a killed process does; a colleague takes over when the lease has ended."""

@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 LEASE: Final = timedelta(seconds=8)
 CHILD_CHANCE: Final = 0.08
+CHILDREN: Final = 9
+"""Children that a thread has at most."""
 ENDED: Final = {
     CheckpointStatus.COMPLETED: "run.completed",
     CheckpointStatus.SUSPENDED: "run.suspended",
@@ -87,7 +89,7 @@ class Run:
         effects = [EffectDraft(f"{tool}/{self._parent}", {"sent": answer})] if tool == "post_comment" else []
         self._commit(CheckpointStatus.RUNNING, [done], effects=effects)
         if self._origin is None and self._dice.random() < CHILD_CHANCE:
-            self._delegate()
+            self.delegate()
 
     def end(self, status: CheckpointStatus) -> None:
         """The closing checkpoint."""
@@ -96,6 +98,7 @@ class Run:
     def delete(self) -> None:
         """The tenant asked for erasure: the thread goes with its children, its number stays."""
         self._checkpoints.release(self.thread_id, self.token)
+        self._store.queue.cancel_thread(self.thread_id)
         delete_thread_cascade(
             self._checkpoints,
             self.thread_id,
@@ -104,9 +107,9 @@ class Run:
             ttl=LEASE,
         )
 
-    def _delegate(self) -> None:
+    def delegate(self) -> None:
         """Hand a part of the work to a child thread."""
-        child = Subject(f"{self.thread_id}.{self._dice.randint(1, 3)}", self.subject.tenant)
+        child = Subject(f"{self.thread_id}.{self._dice.randint(1, CHILDREN)}", self.subject.tenant)
         request = ClaimRequest(f"{self._claim.holder}/child", LEASE, child.tenant)
         try:
             claim = self._checkpoints.claim(child.thread_id, request)

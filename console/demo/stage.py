@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 FURNISHED: Final = 150
 """Threads made before the first frame; the agents make the others as they come to them."""
 
+WISHES: Final = 12
+"""Runs that are wanted from the first frame on."""
 TASKS: Final = (
     "invoice-triage",
     "refund-review",
@@ -31,6 +33,13 @@ TASKS: Final = (
 )
 TENANTS: Final = ("acme", "globex", "initech", None)
 TOOLS: Final = ("fetch_page", "search_orders", "read_mailbox", "run_query", "parse_pdf", "post_comment")
+GOALS: Final = (
+    "answer the customer of the last message",
+    "compare the three offers and draft a mail",
+    "find out why the nightly run failed",
+    "label the next hundred records",
+    "carry on where the last run was suspended",
+)
 MODELS: Final = ("small-v2", "large-v1")
 ANSWERS: Final = (
     "3 matching orders, the newest of 2026-05-04",
@@ -71,8 +80,10 @@ def ending(dice: random.Random) -> CheckpointStatus:
 
 
 def furnish(fleet: Fleet) -> None:
-    """Give most threads a past: a run that ended, or one that was left behind."""
+    """Give most threads a past: a run that ended, or one that was left behind; and wish for some runs."""
     dice = fleet.dice("stage")
     for subject in fleet.subjects[:FURNISHED]:
         if dice.random() < 0.85:
             fleet.past(subject, dice)
+    for _ in range(WISHES):
+        fleet.wish(dice)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from console import filters, lists
+from console import filters
 from console.actions import Place, bindings
+from console.lists import questions
 from console.screens.listed import ListedPage
 
 if TYPE_CHECKING:
@@ -30,4 +31,4 @@ class ClaimsScreen(ListedPage):
 
     def question(self, text: str) -> Question[Any]:
         """Claims or their holders; raises FilterError."""
-        return lists.claims_question(text)
+        return questions.of_claims(text)

@@ -66,6 +66,10 @@ class Page(Screen[None]):
     def polls(self) -> tuple[Poll[Any], ...]:
         """The reading loops; the first one's freshness is the screen's."""
 
+    def awake(self) -> tuple[Poll[Any], ...]:
+        """The loops whose answers can be seen while this screen is in front."""
+        return self.polls()
+
     @abstractmethod
     def crumbs(self) -> tuple[Line, Line]:
         """The line under the header: where we are, and how much there is."""
@@ -125,7 +129,7 @@ class Page(Screen[None]):
 
     def on_screen_resume(self) -> None:
         """In front again."""
-        for poll in self.polls():
+        for poll in self.awake():
             poll.reveal()
 
     def on_resize(self) -> None:
@@ -187,7 +191,7 @@ class Page(Screen[None]):
     def _key_cells(self, room: int) -> Line:
         prompt = self.query_one(Prompt)
         if prompt.is_open:
-            return chrome.prompt_keys(prompt.purpose, self.FIELDS)
+            return chrome.prompt_keys(prompt.purpose, self.FIELDS, room)
         return chrome.keys(self.PLACES, room)
 
     def _update_notice(self, room: int) -> None:

@@ -135,27 +135,24 @@ class ThreadScreen(Page):
         """Put a tab in front, and read only what it shows."""
         self.tab = name
         self.query_one(ContentSwitcher).current = name
-        self._reveal()
-        self.set_focus(self.main_widget())
-        self.update_lines()
-
-    def _reveal(self) -> None:
-        for tab, poll in (("events", self._events), ("children", self._children.poll)):
-            if self.tab == tab:
+        for poll in (self._events, self._children.poll):
+            if poll in self.awake():
                 poll.reveal()
             else:
                 poll.hide()
+        self.set_focus(self.main_widget())
+        self.update_lines()
+
+    def awake(self) -> tuple[Poll[Any], ...]:
+        """The events and the children only while their tab is in front."""
+        of_tab = {"events": self._events, "children": self._children.poll}
+        return (self._stories, *([of_tab[self.tab]] if self.tab in of_tab else []))
 
     def do_next_tab(self) -> None:
         self.go_to_tab(TABS[(TABS.index(self.tab) + 1) % len(TABS)])
 
     def do_previous_tab(self) -> None:
         self.go_to_tab(TABS[TABS.index(self.tab) - 1])
-
-    def on_screen_resume(self) -> None:
-        """In front again: the events and the children only if their tab is."""
-        self._stories.reveal()
-        self._reveal()
 
     @on(Listing.Moved, "#children")
     def _children_moved(self) -> None:

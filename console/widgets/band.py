@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, ClassVar
 
 from rich.segment import Segment
+from textual.geometry import Region
 from textual.strip import Strip
 from textual.widget import Widget
 
 from console import theme
 from console.present import Cell, Tone, clip, own, width
 from console.styles import beside
+from console.widgets.painter import difference
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,12 +29,17 @@ class Band(Widget):
         super().__init__(id=id, classes=classes)
         self._left: tuple[Cell, ...] = ()
         self._right: tuple[Cell, ...] = ()
+        self._drawn: Strip | None = None
 
     def say(self, left: Sequence[Cell], right: Sequence[Cell] = ()) -> None:
         """Show these cells."""
-        if (tuple(left), tuple(right)) != (self._left, self._right):
-            self._left, self._right = tuple(left), tuple(right)
+        if (tuple(left), tuple(right)) == (self._left, self._right):
+            return
+        self._left, self._right = tuple(left), tuple(right)
+        if not self.is_mounted or self.size.width < 1:
             self.refresh(layout=False)
+        elif (span := difference(self._drawn, self._strip())) is not None:
+            self.refresh(Region(span[0], 0, span[1] - span[0], 1), layout=False)
 
     @property
     def text(self) -> str:
@@ -41,21 +48,23 @@ class Band(Widget):
 
     def render_line(self, y: int) -> Strip:
         """The finished line."""
-        look = theme.look(self.app.theme)
-        ground = (
-            look.ground
-            if self.has_class("-plain")
-            else look.raised
-            if self.has_class("-raised")
-            else look.band
-        )
-        room = self.size.width
-        if y > 0 or room < 1:
-            return Strip.blank(max(room, 0), ground)
+        if y > 0 or self.size.width < 1:
+            return Strip.blank(max(self.size.width, 0), self._ground())
+        self._drawn = self._strip()
+        return self._drawn
+
+    def _strip(self) -> Strip:
+        look, ground, room = theme.look(self.app.theme), self._ground(), self.size.width
         right = _cut(self._right, room)
         left = _cut(self._left, room - _cells(right))
         blank = Cell(own(" " * (room - _cells(left) - _cells(right))))
         return Strip([_segment(cell, ground, look) for cell in (*left, blank, *right)]).simplify()
+
+    def _ground(self) -> Style:
+        look = theme.look(self.app.theme)
+        if self.has_class("-plain"):
+            return look.ground
+        return look.raised if self.has_class("-raised") else look.band
 
 
 def _segment(cell: Cell, ground: Style, look: theme.Look) -> Segment:

@@ -12,6 +12,7 @@ from textual.strip import Strip
 from console import theme
 from console.present import Cell, Tone, split, width
 from console.styles import beside
+from console.widgets.painter import difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,22 +90,26 @@ class Pane(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh(*changed)
 
     def _changed(self, before: tuple[Line, ...], room: int) -> list[Region]:
-        """The lines in view that say something else (ruling 59)."""
-        top = self.scroll_offset.y
-        places = [
-            place for place, pair in enumerate(zip(before, self._lines, strict=True)) if pair[0] != pair[1]
-        ]
-        return [Region(0, place - top, room, 1) for place in places if 0 <= place - top < self.size.height]
+        """The parts of the lines in view that say something else (ruling 59)."""
+        top, bottom = self.scroll_offset.y, self.scroll_offset.y + self.size.height
+        regions: list[Region] = []
+        for place in range(top, min(bottom, len(before))):
+            span = difference(self._strip(before[place], room), self._strip(self._lines[place], room))
+            if span is not None:
+                regions.append(Region(span[0], place - top, span[1] - span[0], 1))
+        return regions
 
     def render_line(self, y: int) -> Strip:
         """The finished line at a place of the screen."""
+        index = self.scroll_offset.y + y
+        return self._strip(self._lines[index] if index < len(self._lines) else (), self.size.width)
+
+    def _strip(self, line: Line, room: int) -> Strip:
         look = theme.look(self.app.theme)
         ground = look.raised if self.has_class("-raised") else look.ground
-        index, room = self.scroll_offset.y + y, self.size.width
-        cells = self._lines[index] if index < len(self._lines) else ()
         segments = [
             Segment(cell.text, ground if cell.tone is Tone.PLAIN else look.style(cell.tone, ground))
-            for cell in cells
+            for cell in line
         ]
         return Strip(segments).adjust_cell_length(room, ground).simplify()
 

@@ -161,8 +161,9 @@ class Checkpoint:
     format_version: int = FORMAT_VERSION
 
     def __post_init__(self) -> None:
-        for name in ("id", "thread_id", "run_id"):
-            check_id(f"checkpoint.{name}", getattr(self, name))
+        check_id("checkpoint.id", self.id)
+        check_id("checkpoint.thread_id", self.thread_id)
+        check_id("checkpoint.run_id", self.run_id)
         check_optional_id("checkpoint.parent", self.parent)
         check_optional_id("checkpoint.tenant", self.tenant)
         if self.fencing_token is not None:
@@ -184,8 +185,9 @@ class PendingWrite:
     body: Json
 
     def __post_init__(self) -> None:
-        for name in ("checkpoint_id", "task_id", "node_id"):
-            check_id(f"write.{name}", getattr(self, name))
+        check_id("write.checkpoint_id", self.checkpoint_id)
+        check_id("write.task_id", self.task_id)
+        check_id("write.node_id", self.node_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,8 +205,9 @@ class EventDraft:
     def __post_init__(self) -> None:
         check_id("event.kind", self.kind)
         check_id("event.run_id", self.run_id)
-        for name in ("checkpoint_id", "task_id", "node_id"):
-            check_optional_id(f"event.{name}", getattr(self, name))
+        check_optional_id("event.checkpoint_id", self.checkpoint_id)
+        check_optional_id("event.task_id", self.task_id)
+        check_optional_id("event.node_id", self.node_id)
         object.__setattr__(self, "timestamp", as_utc("event.timestamp", self.timestamp))
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from engine.checkpoints.model import CheckpointStatus
 from engine.database.columns import MAX_NUMBER
 from engine.database.hints import hint
+from engine.database.prepared import Prepared
 from engine.database.statement import begun
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ _NOW = "coalesce(%(now)s::bigint, (extract(epoch FROM clock_timestamp()) * 10000
 _WRITES = """
 writes AS (
   INSERT INTO pending_write (thread_id, place, n, task_id, node_id, body)
-  SELECT t.thread_id, t.latest_place, t.next_write - %(n_writes)s + w.n - 1, w.task_id, w.node_id, w.body
+  SELECT t.thread_id, t.latest_place, t.next_write - %(n_writes)s::int + w.n - 1, w.task_id, w.node_id, w.body
   FROM t, unnest(%(task_ids)s::text[], %(node_ids)s::text[], %(bodies)s::text[])
     WITH ORDINALITY AS w(task_id, node_id, body, n)
 ), """
@@ -38,44 +39,44 @@ _EVENTS = """
 events AS (
   INSERT INTO event
     (thread_id, seq, kind, run_id, checkpoint_id, task_id, node_id, timestamp, committed_at, token, payload)
-  SELECT t.thread_id, t.next_seq - %(n_events)s + e.n - 1, e.kind, e.run_id, e.checkpoint_id, e.task_id,
-    e.node_id, e.timestamp, t.at, %(token)s, e.payload
+  SELECT t.thread_id, t.next_seq - %(n_events)s::int + e.n - 1, e.kind, e.run_id, e.checkpoint_id, e.task_id,
+    e.node_id, e.timestamp, t.at, %(token)s::bigint, e.payload
   FROM t, unnest(%(kinds)s::text[], %(run_ids)s::text[], %(checkpoint_ids)s::text[],
       %(event_task_ids)s::text[], %(event_node_ids)s::text[], %(timestamps)s::bigint[], %(payloads)s::text[])
     WITH ORDINALITY AS e(kind, run_id, checkpoint_id, task_id, node_id, timestamp, payload, n)
 )
 """
-_WITH_CHECKPOINT = f"""
+_WITH_CHECKPOINT = Prepared(f"""
 WITH t AS (
   UPDATE thread SET
-    tenant_key = %(tenant_key)s, latest_id = %(checkpoint_id)s, latest_place = last_place + 1,
-    latest_status = %(status)s, latest_run_id = %(run_id)s, last_place = last_place + 1,
-    next_write = %(n_writes)s, updated_at = {_NOW}, next_seq = next_seq + %(n_events)s
-  WHERE thread_id = %(thread_id)s AND claim_token = %(token)s AND next_seq IS NOT NULL AND metadata_keys = 0
-    AND latest_id IS NOT DISTINCT FROM %(parent)s::text AND latest_status IS DISTINCT FROM 'deleting'
-    AND parent_id IS NOT DISTINCT FROM %(origin)s::text AND created_at IS NOT NULL
+    tenant_key = %(tenant_key)s::text, latest_id = %(checkpoint_id)s::text, latest_place = last_place + 1,
+    latest_status = %(status)s::text, latest_run_id = %(run_id)s::text, last_place = last_place + 1,
+    next_write = %(n_writes)s::int, updated_at = {_NOW}, next_seq = next_seq + %(n_events)s::int
+  WHERE thread_id = %(thread_id)s::text AND claim_token = %(token)s::bigint AND next_seq IS NOT NULL
+    AND metadata_keys = 0 AND latest_id IS NOT DISTINCT FROM %(parent)s::text
+    AND latest_status IS DISTINCT FROM 'deleting' AND parent_id IS NOT DISTINCT FROM %(origin)s::text AND created_at IS NOT NULL
   RETURNING thread_id, latest_place, next_write, next_seq, updated_at AS at
 ), kept AS (
   INSERT INTO checkpoint (thread_id, place, checkpoint_id, run_id, status, parent, tenant, token, origin,
     created_at, committed_at, first_seq, format, body)
-  SELECT t.thread_id, t.latest_place, %(checkpoint_id)s, %(run_id)s, %(status)s, %(parent)s, %(tenant)s,
-    %(checkpoint_token)s, %(origin)s, %(created_at)s::bigint, t.at, t.next_seq - %(n_events)s, %(format)s,
-    %(body)s
+  SELECT t.thread_id, t.latest_place, %(checkpoint_id)s::text, %(run_id)s::text, %(status)s::text,
+    %(parent)s::text, %(tenant)s::text, %(checkpoint_token)s::bigint, %(origin)s::text, %(created_at)s::bigint,
+    t.at, t.next_seq - %(n_events)s::int, %(format)s::int, %(body)s::text
   FROM t
 ), gone AS (
   DELETE FROM pending_write p USING t WHERE p.thread_id = t.thread_id AND p.place < t.latest_place
 ), {_WRITES}{_EVENTS}
-SELECT next_seq - %(n_events)s FROM t
-"""  # noqa: S608 - built of the constants above
-_WITHOUT_CHECKPOINT = f"""
+SELECT next_seq - %(n_events)s::int FROM t
+""")  # noqa: S608 - built of the constants above
+_WITHOUT_CHECKPOINT = Prepared(f"""
 WITH t AS (
-  UPDATE thread SET next_write = next_write + %(n_writes)s, next_seq = next_seq + %(n_events)s
-  WHERE thread_id = %(thread_id)s AND claim_token = %(token)s AND next_seq IS NOT NULL
+  UPDATE thread SET next_write = next_write + %(n_writes)s::int, next_seq = next_seq + %(n_events)s::int
+  WHERE thread_id = %(thread_id)s::text AND claim_token = %(token)s::bigint AND next_seq IS NOT NULL
     AND created_at IS NOT NULL AND (%(latest)s::text IS NULL OR latest_id = %(latest)s::text)
   RETURNING thread_id, latest_place, next_write, next_seq, {_NOW} AS at
 ), {_WRITES}{_EVENTS}
-SELECT next_seq - %(n_events)s FROM t
-"""  # noqa: S608 - built of the constants above
+SELECT next_seq - %(n_events)s::int FROM t
+""")  # noqa: S608
 
 
 def is_plain(commit: Commit) -> bool:
@@ -92,13 +93,11 @@ def is_plain(commit: Commit) -> bool:
 
 def plain_commit(connection: Connection, thread_id: str, drafts: Drafts, now: int | None) -> int | None:
     """Run it; the first event's number, or None for "not done"."""
-    text = _WITHOUT_CHECKPOINT if drafts.checkpoint is None else _WITH_CHECKPOINT
-    row = begun(connection).execute(text, _arguments(thread_id, drafts, now)).fetchone()
-    if row is None:
-        return None
-    if drafts.payloads:
+    statement = _WITHOUT_CHECKPOINT if drafts.checkpoint is None else _WITH_CHECKPOINT
+    first: int | None = begun(connection).number(statement, _arguments(thread_id, drafts, now))
+    if first is not None and drafts.payloads:
         hint(connection, thread_id)
-    return int(row[0])
+    return first
 
 
 def _arguments(thread_id: str, drafts: Drafts, now: int | None) -> dict[str, Any]:

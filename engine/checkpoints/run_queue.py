@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from engine.checkpoints import queue
+from engine.checkpoints import queue, queue_lease
 from engine.checkpoints.queue_model import QueueState
 from engine.checkpoints.records import Undecodable, undecodable
 from engine.database.columns import dump
@@ -44,7 +44,7 @@ class RunQueue:
 
     def lease(self, worker: str, ttl: timedelta) -> QueueEntry | None:
         """Take the first entry that is due, for `ttl`; None when there is none."""
-        return self._decoded("lease", lambda: self._tx.write("lease", queue.lease, worker, ttl))
+        return self._decoded("lease", lambda: self._tx.write("lease", queue_lease.lease, worker, ttl))
 
     def record_run(self, entry_id: str, lease_token: int, run_id: str) -> None:
         """Note the attempt's run id, before the run is started with it."""

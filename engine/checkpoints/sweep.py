@@ -135,11 +135,11 @@ def sweep(
     """One page: the guard is asked once for all of it; then what could change does, a transaction each."""
     if transactions.read_only:
         raise ReadOnlyStore("sweep")
-    ids, more = transactions.read("sweep", page_of, after, policy.batch_size)
+    ids, more = transactions.lean("sweep", page_of, after, policy.batch_size)
     if not ids:
         return SweepResult(None)
     protected = _answer_of(guard, ids)
-    work = transactions.read("sweep", touched, policy, ids)
+    work = transactions.lean("sweep", touched, policy, ids)
     page = _Page(transactions, policy, protected)
     undone = page.run(work)
     if undone is None:

@@ -49,6 +49,7 @@ class Fault(StrEnum):
     LOST = "lost"  # the connection is gone
     ENDED_IDLE = "ended_idle"  # it was gone before this call: the server had ended it while nothing ran
     BUSY = "busy"  # the writer's lock was not had in time
+    CROWDED = "crowded"  # every connection of the pool was in use
     CANCELLED = "cancelled"  # ended by a cancel or a deadline
     DUPLICATE = "duplicate"  # a unique key is taken
     READ_ONLY = "read_only"  # the database refused a write

@@ -67,7 +67,7 @@ def _size_in_octets(element: Size, compiler: Any, **options: Any) -> str:
     return f"octet_length({compiler.process(element.clauses, **options)})"
 
 
-class Likely(FunctionElement[bool]):
+class Likely(FunctionElement[Any]):
     """A condition that most rows meet: SQLite would take an equality for a rare one, and sort what it finds."""
 
     type = NullType()

@@ -11,6 +11,7 @@ import threading
 import time
 from collections import deque
 from enum import StrEnum
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from engine.database.statement import begun
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 MOST = 64
 """Writers in one transaction."""
+LONGEST = 60.0
+"""Seconds that a leader may take with the parts it has begun with; after that nobody knows what came of them."""
 
 
 class Turn(StrEnum):
@@ -36,13 +39,13 @@ class Turn(StrEnum):
     DONE = "done"  # its part is committed, or was refused with `error`
     ALONE = "alone"  # nothing of it was kept: do it in a transaction of its own
     LATE = "late"  # nobody took it along within its patience
-    UNKNOWN = "unknown"  # the leader was interrupted about the time of its commit
+    UNKNOWN = "unknown"  # the leader was interrupted about the time of its commit, or never came back
 
 
 class Ticket(Generic[T]):
     """One writer's verb, and what came of it."""
 
-    __slots__ = ("_told", "deadline", "error", "outcome", "turn", "value", "verb")
+    __slots__ = ("_told", "deadline", "error", "outcome", "party", "turn", "value", "verb", "verdict")
 
     value: T
 
@@ -52,6 +55,8 @@ class Ticket(Generic[T]):
         self.error: EngineError | None = None
         self.outcome: Turn | None = None  # of its part of the transaction, before the commit
         self.turn: Turn | None = None
+        self.party: list[Ticket[Any]] = []  # whom it leads, itself the first
+        self.verdict = Turn.UNKNOWN  # on their transaction
         self._told = threading.Lock()
         self._told.acquire()
 
@@ -61,17 +66,14 @@ class Ticket(Generic[T]):
         return max(0.0, self.deadline - time.monotonic())
 
     def tell(self, turn: Turn) -> None:
-        """End the writer's wait."""
-        self.turn = turn
-        self._told.release()
+        """End the writer's wait; the second time as well, should an interrupt have come in between."""
+        self.turn = self.turn or turn
+        if self._told.locked():
+            self._told.release()
 
     def told(self, seconds: float) -> bool:
         """Wait to be told; False after `seconds`."""
         return self._told.acquire(timeout=seconds)
-
-    def finished(self) -> None:
-        """Wait for a leader that has begun with this very part; it tells everybody, however it ends."""
-        self._told.acquire()
 
 
 class Group:
@@ -88,7 +90,7 @@ class Group:
             turn = self._join(ticket)
             return self._lead(ticket, transact) if turn is Turn.LEAD else turn
         except BaseException:
-            self._leave(ticket)
+            self._leave(ticket)  # Once more, where the interrupt came in the middle of the first time.
             raise
 
     def _join(self, ticket: Ticket[Any]) -> Turn:
@@ -100,9 +102,8 @@ class Group:
         if not ticket.told(ticket.left):
             if self._withdrawn(ticket):
                 return Turn.LATE
-            ticket.finished()
-        assert ticket.turn is not None
-        return ticket.turn
+            ticket.told(LONGEST)  # A leader has begun with this very part, or has just told it to lead.
+        return ticket.turn or Turn.UNKNOWN
 
     def _withdrawn(self, ticket: Ticket[Any]) -> bool:
         with self._lock:
@@ -112,26 +113,24 @@ class Group:
         return queued
 
     def _lead(self, leader: Ticket[Any], transact: Transact) -> Turn:
-        party: list[Ticket[Any]] = []
-        turn = Turn.ALONE
         try:
-            transact(lambda connection: self._together(connection, party), leader.left)
-            turn = Turn.DONE
+            transact(lambda connection: self._together(connection, leader.party), leader.left)
+            leader.verdict = Turn.DONE
         except Exception:
-            if len(party) < 2:
+            leader.verdict = Turn.ALONE
+            if len(leader.party) < 2:
                 raise
         except BaseException:
-            turn = Turn.UNKNOWN if all(ticket.outcome for ticket in party) else Turn.ALONE
+            if not all(ticket.outcome for ticket in leader.party):
+                leader.verdict = Turn.ALONE
             raise
         finally:
             self._leave(leader)
-            for companion in party[1:]:
-                companion.tell(_final(companion, turn))
-        return _final(leader, turn)
+        return _final(leader, leader.verdict)
 
     def _together(self, connection: Connection, party: list[Ticket[Any]]) -> None:
         driver = begun(connection)
-        party[:] = self._taken()
+        self._take_along(party)
         if len(party) == 1:
             party[0].value = party[0].verb(connection)
             party[0].outcome = Turn.DONE
@@ -139,20 +138,24 @@ class Group:
         for ticket in party:
             _seat(driver, connection, ticket)
 
-    def _taken(self) -> list[Ticket[Any]]:
+    def _take_along(self, party: list[Ticket[Any]]) -> None:
         """Everybody who queues by now, the leader first."""
         with self._lock:
-            return [self._queue.popleft() for _ in range(min(MOST, len(self._queue)))]
+            # One step of the interpreter: an interrupt in the middle would leave somebody in neither list.
+            party.extend(islice(iter(self._queue.popleft, None), min(MOST, len(self._queue))))
 
     def _leave(self, leader: Ticket[Any]) -> None:
-        """Give up the lead or the place in the queue, whichever it holds; the next in the queue leads."""
+        """Tell the party, and give up the lead or the place in the queue; the next in the queue leads."""
         with self._lock:
+            for companion in leader.party:
+                if companion is not leader:
+                    companion.tell(_final(companion, leader.verdict))
             if leader in self._queue:
                 self._queue.remove(leader)
             if self._leader is leader:
                 self._leader = self._queue[0] if self._queue else None
-                if self._leader is not None:
-                    self._leader.tell(Turn.LEAD)
+            if self._leader is not None:
+                self._leader.tell(Turn.LEAD)
 
 
 def _seat(driver: Any, connection: Connection, ticket: Ticket[Any]) -> None:

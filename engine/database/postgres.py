@@ -24,6 +24,7 @@ from engine.database.backend import (
 from engine.database.cancel import CancelWatch
 from engine.database.disposal import dispose
 from engine.database.hints import publish_on_return
+from engine.database.hot import HotConnection
 from engine.database.lean import lean
 from engine.database.notify import NotifiedSignals
 from engine.database.urls import connection_options
@@ -89,7 +90,7 @@ class PostgresBackend:
         if not self._pooler:
             access = f"-c default_transaction_read_only={'on' if self._read_only else 'off'}"
             ours["options"] = f"{self._options.get('options', '')} {access}".lstrip()
-        return psycopg.connect(
+        return HotConnection.connect(
             make_conninfo(**{"connect_timeout": str(CONNECT_TIMEOUT), **self._options, **ours}),
             autocommit=True,
             prepare_threshold=None if self._pooler else 0,

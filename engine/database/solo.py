@@ -77,7 +77,7 @@ class SoloWriter:
 
     def _end(self) -> None:
         threads = taken_hints(self.info)
-        if self.driver_connection is not None and self.driver_connection.in_transaction:
+        if self.driver_connection is not None and self.driver_connection.holds_lock:
             self.driver_connection.rollback()
         elif threads and self.driver_connection is not None:
             self._signals.publish(threads)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from sqlalchemy import Engine, QueuePool, StaticPool, create_engine, event, text
+from sqlalchemy import Engine, NullPool, QueuePool, create_engine, event, text
 
 from engine.clock import to_ns
+from engine.database.anchor import Anchor
 from engine.database.backend import (
     ALONE,
     BACKEND_OPTION,
@@ -25,6 +26,7 @@ from engine.database.constructs import Counter
 from engine.database.disposal import dispose
 from engine.database.hints import publish_on_return
 from engine.database.lean import lean
+from engine.database.memory import KeptConnection
 from engine.database.polling import PolledSignals
 from engine.database.solo import SoloWriter
 from engine.database.wakeups import LocalSignals
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 
     from engine.clock import Clock
     from engine.database.wakeups import Signals
+
+Opened = TypeVar("Opened", bound=WriterConnection)
 
 PROGRESS_STEPS = 1000  # virtual machine steps between two looks at the deadline (ruling 9)
 MAX_BUSY_MS = 2**31 - 1
@@ -66,7 +70,8 @@ class SqliteBackend:
     def __init__(
         self, path: str | None, clock: Clock, *, busy_timeout: timedelta, read_only: bool, pool_size: int
     ) -> None:
-        self.path = path
+        self._anchor = None if path is None else Anchor(path)
+        self.path = None if self._anchor is None else self._anchor.path
         self._clock = clock
         self._read_only = read_only
         self._busy = check_busy_timeout(busy_timeout)
@@ -76,17 +81,20 @@ class SqliteBackend:
             one_statement_commit=False,
             shared_writes=None if path is None else self._busy,
         )
-        self._lock = writer_lock(path)
+        self._lock = writer_lock(self.path)
+        self._kept: KeptConnection | None = None
         self.engine = self._engine(pool_size)
         self._modes = {mode: self._view(mode) for mode in Mode}
         self.signals: Signals = LocalSignals() if path is None else PolledSignals(self._poll_connection)
         self._solo = SoloWriter(self._modes[Mode.LEAN_WRITE], self._connect, self.signals)
         event.listen(self.engine, "begin", self._begin)
+        if path is not None:
+            event.listen(self.engine.pool, "reset", _reset)
         publish_on_return(self.engine, self.signals)
 
     def _engine(self, pool_size: int) -> Engine:
         # No reset on return: owners end their transactions, and in memory the next may already have begun.
-        options: dict[str, Any] = {"poolclass": StaticPool}
+        options: dict[str, Any] = {"poolclass": NullPool}  # in memory: of the one connection that is kept
         if self.path is not None:
             options = {
                 "poolclass": QueuePool,
@@ -103,6 +111,15 @@ class SqliteBackend:
         return self.engine.execution_options(**{MODE_OPTION: kept})
 
     def _connect(self) -> WriterConnection:
+        if self.path is not None:
+            return self._opened(WriterConnection)
+        if self._kept is None:
+            self._kept = self._opened(KeptConnection)
+        return self._kept
+
+    def _opened(self, kind: type[Opened]) -> Opened:
+        if self._anchor is not None:
+            self._anchor.check()  # before it would make an empty file in the place of one that was removed
         target, uri = self._target()
         connection = sqlite3.connect(
             target,
@@ -110,12 +127,15 @@ class SqliteBackend:
             timeout=self._busy,
             isolation_level=None,
             check_same_thread=False,
-            factory=WriterConnection,
+            factory=kind,
             cached_statements=256,
         )
         try:
-            connection.lock, connection.busy = self._lock, self._busy
+            connection.lock, connection.busy, connection.anchor = self._lock, self._busy, self._anchor
             self._prepare(connection)
+            if self._anchor is not None:
+                self._anchor.hold()
+                self._anchor.check()
         except BaseException:
             connection.close()
             raise
@@ -125,7 +145,7 @@ class SqliteBackend:
         if self.path is None:
             return ":memory:", False
         if self._read_only:
-            return f"{Path(self.path).absolute().as_uri()}?mode=ro", True
+            return f"{Path(self.path).as_uri()}?mode=ro", True
         return self.path, False
 
     def _prepare(self, connection: WriterConnection) -> None:
@@ -171,7 +191,8 @@ class SqliteBackend:
         try:
             yield
         finally:
-            driver.set_progress_handler(None, PROGRESS_STEPS)
+            if not connection.invalidated:
+                driver.set_progress_handler(None, PROGRESS_STEPS)
 
     def _begin(self, connection: Connection) -> None:
         driver: Any = connection.connection.driver_connection
@@ -202,6 +223,14 @@ class SqliteBackend:
         self.signals.close()
         self._solo.close()
         dispose(self.engine)
+        if self._kept is not None:
+            self._kept.end()
+
+
+def _reset(driver: Any, _record: Any, _state: Any) -> None:
+    # Owners end their transactions; one that was dropped with its Connection would keep every writer out.
+    if driver.in_transaction:
+        driver.rollback()
 
 
 def check_busy_timeout(busy_timeout: timedelta) -> float:

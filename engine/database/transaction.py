@@ -39,8 +39,10 @@ _GONE = {Fault.LOST, Fault.ENDED_IDLE}
 _UNDONE = {Fault.CONFLICT, Fault.ENDED_IDLE}
 _ADVICE = {
     Fault.BUSY: "another writer held the lock for the whole busy timeout; try again, or raise busy_timeout",
+    Fault.CROWDED: "every connection was in use; raise pool_size, or call from fewer threads",
     Fault.CANCELLED: "the statement ran past its time limit; narrow the request or raise statement_timeout",
     Fault.CONFLICT: "other transactions kept getting in the way; try again",
+    Fault.READ_ONLY: "the database takes no writes from here: give this user write access (to a file and its folder)",
     Fault.LOST: "the database cannot be reached; check that it is up and try again",
 }
 
@@ -200,7 +202,7 @@ class Transactions:
     def _fault(self, error: Exception) -> Fault | None:
         """What a driver's error means; None when it is no driver's error but a defect to be seen as such."""
         if isinstance(error, sqlalchemy.exc.TimeoutError):
-            return Fault.BUSY
+            return Fault.CROWDED
         cause = error.orig if isinstance(error, sqlalchemy.exc.DBAPIError) else error
         if cause is None or not isinstance(cause, self.backend.driver_error):
             return None
@@ -222,10 +224,10 @@ class Transactions:
             return WaitCancelled(name)
         cause = getattr(error, "orig", None) or error
         state = getattr(cause, "sqlstate", None)
-        if fault is Fault.READ_ONLY:
-            return ReadOnlyStore(name, sqlstate=state)
-        said = str(cause).strip().splitlines()[0] if str(cause).strip() else type(cause).__name__
+        said = (str(cause).strip() or type(cause).__name__).splitlines()[0].partition(" (Background on")[0]
         for secret in self._secrets:
             said = said.replace(secret, "***")
         advice = _ADVICE.get(fault)
+        if fault is Fault.READ_ONLY:
+            return ReadOnlyStore(name, f"{said}; {advice}", sqlstate=state)
         return StoreFailure(name, f"{said}; {advice}" if advice else said, sqlstate=state)

@@ -7,33 +7,27 @@ import sqlite3
 import threading
 import time
 import weakref
+from itertools import compress, starmap
+from typing import TYPE_CHECKING, Any
 
 from engine.database.cancel import CANCEL
 from engine.errors import ValidationError
 
+if TYPE_CHECKING:
+    from engine.database.anchor import Anchor
+
 _SLICE = 0.05  # seconds between two looks at a cancel event
 _PAUSE = 0.01  # seconds before the journal mode is asked for again
-_locks: weakref.WeakValueDictionary[str, _Lock] = weakref.WeakValueDictionary()
+_locks: weakref.WeakValueDictionary[str, threading.Lock] = weakref.WeakValueDictionary()
 _locks_guard = threading.Lock()
 
 
-class _Lock:
-    """A lock that a weak dictionary can hold."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self.release = self._lock.release
-
-    def acquire(self, timeout: float) -> bool:
-        return self._lock.acquire(timeout=max(timeout, 0.0))
-
-
-def writer_lock(path: str | None) -> _Lock:
+def writer_lock(path: str | None) -> threading.Lock:
     """The one lock of a file in this process; in memory a lock of its own."""
     if path is None:
-        return _Lock()
+        return threading.Lock()
     with _locks_guard:
-        return _locks.setdefault(os.path.realpath(path), _Lock())
+        return _locks.setdefault(os.path.realpath(path), threading.Lock())
 
 
 def _error(text: str, code: int) -> sqlite3.OperationalError:
@@ -49,27 +43,47 @@ def _is_busy(error: sqlite3.OperationalError) -> bool:
 class WriterConnection(sqlite3.Connection):
     """A connection that takes the writer lock before BEGIN IMMEDIATE and frees it after its transaction."""
 
-    lock: _Lock
+    lock: threading.Lock
     busy: float
-    _owner: int | None = None
+    anchor: Anchor | None
+
+    def __init__(self, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._held: list[int] = []  # the thread that has the lock for a transaction on this connection
 
     def begin_immediate(self, patience: float | None = None) -> None:
         """Begin a write within `patience` seconds, or the busy timeout, the wait for the lock included."""
-        deadline = time.monotonic() + (self.busy if patience is None else patience)
-        self._take(deadline)
-        try:
-            self._begin(deadline)
-        except BaseException:
-            self._free()
-            raise
-
-    def _take(self, deadline: float) -> None:
-        if self._owner == threading.get_ident():
+        me = threading.get_ident()
+        if me in self._held and self.in_transaction:
             problem = "memory: has one connection, in use by this very thread; end that transaction first"
             raise ValidationError("store", (problem,))
-        while not self.lock.acquire(self._patience(deadline)):
-            self._still(deadline)
-        self._owner = threading.get_ident()
+        deadline = time.monotonic() + (self.busy if patience is None else patience)
+        try:
+            self._take(me, deadline)
+            if self.anchor is not None:
+                self.anchor.check()
+            self._begin(deadline)
+        except BaseException:
+            self.give_up()
+            raise
+
+    def give_up(self) -> None:
+        """Undo this thread's transaction and free its lock, whatever is left of the two."""
+        if threading.get_ident() in self._held:
+            self.rollback()
+
+    @property
+    def holds_lock(self) -> bool:
+        """Whether its transaction is not ended: SQLite itself may have undone it, when the disk is full."""
+        return bool(self._held)
+
+    def _take(self, me: int, deadline: float) -> None:
+        while me not in self._held:
+            seconds = max(self._patience(deadline), 0.0)
+            # One step of the interpreter: an interrupt between having the lock and noting it would keep it for ever.
+            self._held.extend(compress((me,), map(self.lock.acquire, (True,), (seconds,))))
+            if me not in self._held:
+                self._still(deadline)
 
     def _begin(self, deadline: float) -> None:
         while True:
@@ -146,6 +160,5 @@ class WriterConnection(sqlite3.Connection):
             self._release()
 
     def _release(self) -> None:
-        if self._owner is not None:
-            self._owner = None
-            self.lock.release()
+        if self._held:
+            self._held[:] = filter(None, starmap(self.lock.release, ((),)))  # One step again.

@@ -13,8 +13,10 @@ from engine.desk.claim_views import (
 )
 from engine.desk.desk import Desk
 from engine.desk.filters import ThreadFilter
+from engine.desk.follow import Follower
 from engine.desk.gauges import Gauges
 from engine.desk.graves import TombstoneRow
+from engine.desk.health import Finding, Health, Level
 from engine.desk.maintenance import Maintenance, Pass
 from engine.desk.queue_views import QueueDepth, QueueDetail, QueueRow
 from engine.desk.views import (
@@ -54,8 +56,12 @@ __all__ = [
     "EffectRow",
     "EventPage",
     "EventRow",
+    "Finding",
+    "Follower",
     "Gauges",
+    "Health",
     "HolderRow",
+    "Level",
     "Maintenance",
     "Page",
     "Pass",

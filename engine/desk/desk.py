@@ -26,8 +26,10 @@ from engine.desk import (
 )
 from engine.desk.claim_filter import ClaimFilter
 from engine.desk.filters import EventFilter
+from engine.desk.follow import StoreFollower, ThreadFollower
 from engine.desk.frontier import Frontier
 from engine.desk.gauges import gauges
+from engine.desk.health import health
 from engine.desk.queue_views import QueueFilter
 
 if TYPE_CHECKING:
@@ -41,8 +43,10 @@ if TYPE_CHECKING:
     from engine.database.transaction import Transactions
     from engine.desk.claim_views import ClaimRow, ClaimStory, ClaimTotals, HolderRow
     from engine.desk.filters import ThreadFilter
+    from engine.desk.follow import Follower
     from engine.desk.gauges import Gauges
     from engine.desk.graves import TombstoneRow
+    from engine.desk.health import Health
     from engine.desk.queue_views import QueueDepth, QueueDetail, QueueRow
     from engine.desk.views import Capped, EventPage, Page, ThreadDetail, ThreadRow
 
@@ -177,6 +181,24 @@ class Desk:
         return self._tx.read(
             "desk.events_before", events.events_before, self._frontier, wanted, position, limit
         )
+
+    def follow(
+        self,
+        after_position: str,
+        *,
+        thread_id: str | None = None,
+        tenant: Tenancy = ANY,
+        kinds: Collection[str] | None = None,
+    ) -> Follower:
+        """A reader of every event after a position of `events`, in order, none passed over. For one consumer."""
+        wanted = EventFilter.of(thread_id, tenant, kinds)
+        if thread_id is not None:
+            return ThreadFollower(self._tx, wanted, after_position)
+        return StoreFollower(self._tx, self._store, wanted, after_position)
+
+    def health(self) -> Health:
+        """What a doctor finds in the store and its server; needs no more than the right to read."""
+        return self._tx.read("desk.health", health)
 
     def _whole(
         self, name: str, verb: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs

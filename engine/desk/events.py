@@ -58,7 +58,7 @@ def events(
     Without one nothing is looked at but the page, and `received` counts what was passed over as well.
     """
     check_limit(limit, MAX_EVENTS)
-    low = _decode(wanted, after)
+    low = decode_position(wanted, after)
     most = MAX_SEARCHED if wanted.searches else limit + 1
     high, held = _decided(connection, frontier, wanted)
     found = _read(connection, wanted, _Stretch(low, high, newest=not wanted.searches, most=most), limit)
@@ -67,10 +67,10 @@ def events(
     passed = top - low if not wanted.searches and found[0].looked > limit else found[0].matched
     return EventPage(
         rows=tuple(rows),
-        position=_encode(wanted, top),
+        position=encode_position(wanted, top),
         received=passed,
         as_of=from_ns(found[0].now),
-        before=rows[0].position if rows else _encode(wanted, top + 1),
+        before=rows[0].position if rows else encode_position(wanted, top + 1),
         searched=top,
         held=held,
     )
@@ -93,18 +93,18 @@ def events_before(
     check_limit(limit, MAX_EVENTS)
     high, held = _decided(connection, frontier, wanted)
     if position is not None:
-        high = min(high, _decode(wanted, position) - 1)
+        high = min(high, decode_position(wanted, position) - 1)
     most = MAX_SEARCHED if wanted.searches else limit
     found = _read(connection, wanted, _Stretch(0, high, newest=True, most=most + 1), limit)
     rows = _rows(wanted, found)[::-1]
     before = _before(rows, found[0], most, wanted)
     return EventPage(
         rows=tuple(rows),
-        position=_encode(wanted, (found[0].top or 0) if position is None else max(0, high)),
+        position=encode_position(wanted, (found[0].top or 0) if position is None else max(0, high)),
         received=len(rows),
         as_of=from_ns(found[0].now),
         before=before,
-        searched=0 if before is None else _decode(wanted, before),
+        searched=0 if before is None else decode_position(wanted, before),
         held=held,
     )
 
@@ -113,7 +113,7 @@ def _before(rows: list[EventRow], found: Any, most: int, wanted: EventFilter) ->
     """Where looking back goes on: below the page where the stretch held more, else below the stretch."""
     if found.matched > len(rows):
         return rows[-1].position
-    return _encode(wanted, found.bottom) if found.looked > most else None
+    return encode_position(wanted, found.bottom) if found.looked > most else None
 
 
 def _decided(connection: Connection, frontier: Frontier, wanted: EventFilter) -> tuple[int, Held | None]:
@@ -204,7 +204,7 @@ def _rows(wanted: EventFilter, found: list[Any]) -> list[EventRow]:
 
 def _event_row(wanted: EventFilter, row: Any) -> EventRow:
     return EventRow(
-        position=_encode(wanted, row.at),
+        position=encode_position(wanted, row.at),
         thread_id=row.thread_id,
         tenant=tenant_of(row.tenant_key),
         seq=row.seq,
@@ -219,12 +219,13 @@ def _event_row(wanted: EventFilter, row: Any) -> EventRow:
     )
 
 
-def _encode(wanted: EventFilter, at: int) -> str:
+def encode_position(wanted: EventFilter, at: int) -> str:
     """A position as text: of the store's log the one that `watch_all` resumes from."""
     return Place(at).text if wanted.thread_id is None else encode_cursor(at)
 
 
-def _decode(wanted: EventFilter, position: str) -> int:
+def decode_position(wanted: EventFilter, position: str) -> int:
+    """The number that a position stands for; ValidationError for any other text."""
     try:
         at = place_of(position).done if wanted.thread_id is None else int(decode_cursor(position, int)[0])
     except ValidationError as error:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import bindparam, func, literal_column, select
+from sqlalchemy import bindparam, literal_column, select
 
 from engine.checkpoints.listing import CLOCK, NOW, size_of
 from engine.checkpoints.tables import queue_entry, queue_run
 from engine.clock import from_ns, from_span
 from engine.database.columns import check_id
+from engine.database.constructs import Likely
 from engine.database.statement import Statement
 from engine.desk.pages import capped
 from engine.desk.queue_rows import queue_row, shown_of_entry
@@ -30,31 +31,35 @@ _RUNS: Final = Statement(
     .order_by(queue_run.c.n.desc())
     .limit(MAX_PARTS + 1)
 )
-_QUEUED: Final = queue_entry.c.state == literal_column("'queued'")
-_LEASED: Final = queue_entry.c.state == literal_column("'leased'")
-_DUE: Final = queue_entry.c.available_at <= NOW
-_OVER: Final = queue_entry.c.lease_until <= NOW
+_QUEUED: Final = Likely(queue_entry.c.state == literal_column("'queued'"))
+_LEASED: Final = Likely(queue_entry.c.state == literal_column("'leased'"))
+# Each state's index is in the order of its time: what is due, or over, is its beginning.
+_TIMES: Final = {
+    "queued": (_QUEUED, queue_entry.c.available_at),
+    "leased": (_LEASED, queue_entry.c.lease_until),
+}
 
 
-def _number(*asked: ColumnElement[bool]) -> ColumnElement[Any]:
-    return size_of(select(literal_column("1")).where(*asked).limit(MAX_COUNT + 1).subquery())
+def _number(state: str, *, past: bool) -> ColumnElement[Any]:
+    condition, time = _TIMES[state]
+    asked = select(time).where(condition, time <= NOW) if past else select(time).where(condition)
+    return size_of(asked.order_by(time).limit(MAX_COUNT + 1).subquery())
+
+
+def _first(state: str) -> ColumnElement[Any]:
+    condition, time = _TIMES[state]
+    return select(time).where(condition).order_by(time).limit(1).scalar_subquery()
 
 
 _DEPTH: Final = Statement(
     select(
         NOW.label("now"),
-        _number(_QUEUED).label("queued"),
-        _number(_QUEUED, _DUE).label("due"),
-        _number(_LEASED).label("leased"),
-        _number(_LEASED, _OVER).label("lapsed"),
-        select(func.min(queue_entry.c.available_at))
-        .where(_QUEUED, _DUE)
-        .scalar_subquery()
-        .label("first_due"),
-        select(func.min(queue_entry.c.lease_until))
-        .where(_LEASED, _OVER)
-        .scalar_subquery()
-        .label("first_over"),
+        _number("queued", past=False).label("queued"),
+        _number("queued", past=True).label("due"),
+        _number("leased", past=False).label("leased"),
+        _number("leased", past=True).label("lapsed"),
+        _first("queued").label("first_due"),
+        _first("leased").label("first_over"),
     )
 )
 
@@ -84,4 +89,4 @@ def queue_depth(connection: Connection) -> QueueDepth:
 
 
 def _since(at: int | None, now: int) -> timedelta | None:
-    return None if at is None else from_span(now - at)
+    return None if at is None or at > now else from_span(now - at)

@@ -29,7 +29,9 @@ if TYPE_CHECKING:
     from tests.support.harness import Harness
 
 SIZE = 200
-WRITERS = 6
+WRITERS = 4
+PACE = 0.002
+"""Seconds between two attempts, so that there is a machine left for the deleter."""
 PATIENCE = 60.0
 SHORT = timedelta(seconds=3)
 """The lease of a deleter that is going to be killed."""
@@ -105,6 +107,7 @@ class Fire:
             if self._stop.is_set():
                 return
             writer.write(store)
+            time.sleep(PACE)
 
     def cease(self) -> None:
         """End; the first error that is no refusal is raised."""
@@ -260,7 +263,7 @@ def test_ops_147_a_child_that_is_born_meanwhile_goes_or_lives_whole(harness: Har
             try:
                 other.commit(name, Commit(token, made, events=[ev("born")], fence=Fence("t000", root)))
             except StaleClaim:
-                return
+                return  # The root is taken: no child can be born under it any more.
             finally:
                 other.release(name, token)
             born.append(name)

@@ -113,7 +113,7 @@ def lapsing(queue: RunQueue, name: str, total: int) -> list[tuple[str, int]]:
             time.sleep(0.01)
             continue
         time.sleep(dice.uniform(0.0, 1.3) * MOMENT.total_seconds())
-        with suppress(StaleLease):
+        with suppress(StaleLease):  # Too slow: another has leased it by now.
             queue.complete(entry.id, entry.lease_token)
             done.append((entry.id, entry.lease_token))
     return done

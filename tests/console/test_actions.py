@@ -11,7 +11,9 @@ from textual.binding import Binding
 from console import actions
 from console.actions import ACTIONS, Action, Capability, Level, Place
 from console.app import HoldwatchApp
+from console.screens.claims import ClaimsScreen
 from console.screens.events import EventsScreen
+from console.screens.queue import QueueScreen
 from console.screens.thread import ThreadScreen
 from console.screens.threads import ThreadsScreen
 from console.widgets.listing import Listing
@@ -21,7 +23,7 @@ from console.widgets.pane import Pane
 if TYPE_CHECKING:
     from console.screens.page import Page
 
-SCREENS = (ThreadsScreen, ThreadScreen, EventsScreen)
+SCREENS = (ThreadsScreen, ClaimsScreen, QueueScreen, ThreadScreen, EventsScreen)
 HARMLESS_CAPITALS = frozenset("GMNYE")
 
 

@@ -5,10 +5,24 @@ from __future__ import annotations
 import pytest
 
 from console import tables
+from console.lists import claims, holders, queue, tombstones
 from console.present import Cell, own
 from console.widgets.columns import GAP, Column, fit
 
-ALL = (tables.THREADS, tables.CHECKPOINTS, tables.WRITES, tables.EFFECTS, tables.EVENTS, tables.THREAD_EVENTS)
+ALL = (
+    tables.THREADS,
+    tables.CHECKPOINTS,
+    tables.WRITES,
+    tables.EFFECTS,
+    tables.EVENTS,
+    tables.THREAD_EVENTS,
+    tables.METADATA,
+    claims.COLUMNS,
+    holders.COLUMNS,
+    queue.COLUMNS,
+    queue.THREAD_COLUMNS,
+    tombstones.COLUMNS,
+)
 
 
 def titles(columns: tuple[Column[object], ...], room: int) -> list[str]:
@@ -31,6 +45,19 @@ def test_threads_lose_columns_in_their_order_and_never_the_state_or_the_lease() 
         lost += [column.title for column in tables.THREADS if column.title not in (*shown, *lost)]
         assert {"THREAD", "STATE", "LEASE LEFT", "UPDATED", "AGE"} <= set(shown)
     assert lost == ["EVENTS", "TOKEN", "TENANT", "HOLDER"]
+
+
+@pytest.mark.parametrize(
+    ("columns", "kept"),
+    [
+        (claims.COLUMNS, {"THREAD", "STATE", "HOLDER", "TOKEN", "LEASE LEFT", "LAST RENEWED"}),
+        (queue.COLUMNS, {"THREAD", "STATE", "WORKER", "LEASE LEFT", "DUE", "ATTEMPTS"}),
+        (tombstones.COLUMNS, {"THREAD", "STATE", "NUMBERING CONTINUES AT", "AGE"}),
+    ],
+)
+def test_eighty_cells_keep_what_a_list_is_for(columns: tuple[Column[object], ...], kept: set[str]) -> None:
+    assert kept <= set(titles(columns, 77))
+    assert titles(columns, 117) == [column.title for column in columns]
 
 
 def test_eighty_cells_show_who_holds_a_thread() -> None:

@@ -55,7 +55,13 @@ def test_what_is_no_json_is_shown_as_it_is() -> None:
 
 
 def test_a_beginning_says_that_it_is_one() -> None:
-    assert shown('{"a": [1, 2', 50_000).split("\n")[0] == "the beginning of 50 kB, as stored"
+    assert shown('{"a": [1, 2', 50_000).split("\n")[0] == "shows the first 11 B of 50 kB"
+    cut = "\n".join(
+        "".join(cell.text for cell in line)
+        for line in jsontext.lines("x" * 16_384, 50_000, "; enter reads on")
+    )
+    assert cut.startswith("shows the first 16 kB of 50 kB; enter reads on\nxx")
+    assert cut.count("x") == 16_384
 
 
 def test_depth_and_length_are_bounded() -> None:
@@ -69,4 +75,6 @@ def test_depth_and_length_are_bounded() -> None:
 
 
 def test_a_huge_body_is_not_parsed() -> None:
-    assert shown(json.dumps("x" * 2_000_000)).startswith("the beginning of 2,000 kB")
+    text = shown(json.dumps("x" * 2_000_000))
+    assert text.startswith("2,000 kB are too much to lay out; shows the first 200 kB\n")
+    assert text.count("x") == jsontext.AS_IS_LIMIT - 1

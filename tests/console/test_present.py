@@ -13,6 +13,7 @@ from wcwidth import wcwidth
 
 from console import present
 from console.model import Counted, ThreadState
+from console.queue_model import QueueState
 
 HOSTILE = (
     "\x1b]52;c;ZXZpbA==\x07",
@@ -135,7 +136,9 @@ def test_money_reads_back(micro: int) -> None:
     ("seconds", "shown"),
     [
         (0, "0s"),
-        (59.9, "59s"),
+        (9.9, "9s"),
+        (10, "10s"),
+        (59.9, "50s"),
         (60, "1m"),
         (3_599, "59m"),
         (3_600, "1h00m"),
@@ -149,10 +152,24 @@ def test_ages(seconds: float, shown: str) -> None:
 
 @pytest.mark.parametrize(
     ("seconds", "shown"),
-    [(19, "+19s"), (-192, "-3m"), (0, "+0s"), (360_000, "+4d04h"), (-0.4, "-0s")],
+    [(9, "+9s"), (19, "+10s"), (-192, "-3m"), (-59, "-50s"), (0, "+0s"), (360_000, "+4d04h"), (-0.4, "-0s")],
 )
 def test_leases(seconds: float, shown: str) -> None:
     assert present.lease(timedelta(seconds=seconds)) == shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "shown"),
+    [(0, "0s"), (59.9, "59s"), (192, "3m12s"), (3_599, "59m59s"), (7_500, "2h05m"), (-1, "clock?")],
+)
+def test_one_length_of_time_is_told_to_the_second(seconds: float, shown: str) -> None:
+    assert present.span(timedelta(seconds=seconds)) == shown
+
+
+def test_a_lapsed_lease_is_told_from_a_running_one() -> None:
+    running, over = (present.queue_state(QueueState.LEASED, lapsed=lapsed) for lapsed in (False, True))
+    assert (running.text, over.text) == ("o LEASED", "X LAPSED")
+    assert len({present.QUEUE_STATES[state].glyph for state in QueueState}) == len(QueueState)
 
 
 def test_instants_are_utc_whatever_zone_they_come_in() -> None:

@@ -8,6 +8,7 @@ import pytest
 
 from console.model import GatewayError
 from console.refresh import Poll
+from console.screens.listed import ListedPage
 from tests.console.fake import FakeGateway, make_app, renamed, thread_row
 from tests.console.test_present import HOSTILE
 from tests.console.waiting import ready, refreshed, until
@@ -59,8 +60,22 @@ SCENES: dict[str, list[str]] = {
     "thread-checkpoints": ["enter", "tab"],
     "thread-writes": ["enter", "tab", "tab"],
     "thread-effects": ["enter", "tab", "tab", "tab"],
-    "thread-events": ["enter", "shift+tab"],
+    "thread-events": ["enter", *["tab"] * 4],
     "thread-reading": ["enter", "tab", "enter", "j", "j"],
+    "thread-children": ["enter", *["tab"] * 5, "j"],
+    "thread-child": ["enter", *["tab"] * 5, "j", "enter"],
+    "thread-queue": ["enter", *["tab"] * 6],
+    "thread-metadata": ["enter", "shift+tab", "j"],
+    "incomplete": [*typed(":incomplete"), "enter", "j"],
+    "tombstones": [*typed(":tombstones"), "enter", "j"],
+    "claim-only": [*typed("/state:claim-only"), "enter"],
+    "claims": ["2", "j"],
+    "claims-live": ["2", *typed("/state:live"), "enter", "j"],
+    "claims-of-holder": ["2", "j", "j", "o"],
+    "holders": [*typed(":holders"), "enter", "j"],
+    "help-claims": ["2", "question_mark"],
+    "queue": ["8", "j"],
+    "queue-dead": ["8", *typed("/state:dead"), "enter"],
     "threads-day": [*typed(":theme day"), "enter"],
 }
 
@@ -86,7 +101,16 @@ async def settled(pilot: Pilot[None]) -> None:
         await ready(pilot)
     if isinstance(app.screen, ThreadScreen) and app.screen.tab == "checkpoints":
         await until(pilot, lambda: "{" in app.screen.query_one("#checkpoints Pane", Pane).text)
+    if isinstance(app.screen, ListedPage):
+        await until(pilot, lambda: extra_is_here(app.screen))
     await until(pilot, lambda: app.session.calls.running == 0)
+
+
+def extra_is_here(screen: object) -> bool:
+    """Whether the pane below a list knows what it asks for apart."""
+    assert isinstance(screen, ListedPage)
+    row_id = screen.main_widget().window.current_id
+    return screen._question.view.extra is None or row_id is None or screen._extras.of(row_id) is not None
 
 
 def scene(keys: list[str]) -> Callable[[Pilot[None]], Awaitable[None]]:
@@ -114,6 +138,40 @@ def test_stale(size: tuple[int, int], snap_compare: Callable[..., bool]) -> None
         await refreshed(pilot)
 
     assert snap_compare(make_app(gateway), terminal_size=size, run_before=before)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
+def test_claims_gone_stale(size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
+    gateway = FakeGateway()
+
+    async def before(pilot: Pilot[None]) -> None:
+        await play(pilot, ["2", "j"])
+        gateway.down = DOWN
+        await refreshed(pilot)
+
+    assert snap_compare(make_app(gateway), terminal_size=size, run_before=before)
+
+
+def test_a_filter_that_the_store_refuses(snap_compare: Callable[..., bool]) -> None:
+    message = "metadata: 3 of the newest 10000 threads match; name a tenant, or add a status"
+    gateway = FakeGateway()
+
+    async def before(pilot: Pilot[None]) -> None:
+        await play(pilot, [])
+        gateway.down = GatewayError(message, code="validation", retryable=False)
+        await pilot.press(*typed("/meta.a:b"), "enter")
+        await ready_or_refused(pilot)
+
+    assert snap_compare(make_app(gateway), terminal_size=(80, 24), run_before=before)
+
+
+async def ready_or_refused(pilot: Pilot[None]) -> None:
+    """Wait until the screen has said what is wrong."""
+    from console.screens.page import Page
+
+    screen = pilot.app.screen
+    assert isinstance(screen, Page)
+    await until(pilot, lambda: screen.freshness.cause is not None)
 
 
 @pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])

@@ -258,13 +258,8 @@ def test_all_entries_are_paged_by_their_key(large: Harness, monkeypatch: pytest.
 
 def test_the_depth_is_counted_in_the_indexes(large: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     for found in steps(large, monkeypatch, lambda desk: desk.queue_depth()):
-        most = {
-            "queue_by_time": COUNT,
-            "queue_by_lease": COUNT,
-            "queue_one_lease": COUNT,
-            "queue_by_state": COUNT,
-        }
-        check(found, "queue_entry", most)
+        check(found, "queue_entry", {"queue_by_time": COUNT, "queue_by_lease": COUNT})
+        assert large.kind == "postgresql" or not any("TEMP B-TREE" in step.text for step in found), found
 
 
 COUNTS: dict[str, tuple[Any, str]] = {

@@ -310,6 +310,19 @@ def test_prune_by_age_keeps_the_newest_of_all_that_are_old(harness_any_clock: Ha
     gone_before(store, t, 4)
 
 
+def test_prune_by_age_on_a_clock_that_went_back(harness: Harness) -> None:
+    """The first event that is young enough begins the log, whatever follows it and whatever else is asked."""
+    store, t = harness.checkpoints, fresh_id()
+    token = claim(store, t, ttl=YEAR).token
+    for forward in (2 * HOUR, -2 * HOUR, 2 * HOUR):
+        harness.advance(forward)
+        emit(store, t, token, "e")
+    store.prune(t, RetentionPolicy(max_age=HOUR))
+    assert seqs(store, t) == [1, 2, 3]
+    store.prune(t, RetentionPolicy(max_age=HOUR, max_events=2))
+    assert read(store, t, 1) == [2, 3]
+
+
 def test_prune_leaves_the_rest_of_a_thread_alone(harness_any_clock: Harness) -> None:
     """2.5: pending writes, claim, effects, metadata, `updated_at` and child places stay."""
     harness, t = harness_any_clock, fresh_id()

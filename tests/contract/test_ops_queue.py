@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.checkpoints import Attempt, CheckpointStatus, QueueEntry, QueueState, judge_attempt, queue
+from engine.checkpoints import (
+    Attempt,
+    CheckpointStatus,
+    QueueEntry,
+    QueueState,
+    judge_attempt,
+    queue,
+    queue_lease,
+)
 from engine.checkpoints import claims as claim_verbs
 from engine.checkpoints.queue import MAX_ERROR
 from engine.errors import StaleLease, ValidationError
@@ -381,6 +389,19 @@ def test_ruling_73_a_lapsed_entry_stands_where_it_stood(harness: Harness) -> Non
     assert [entry.id for entry in again if entry is not None] == [ids[0], ids[1]]
 
 
+def test_ruling_73_several_lapsed_entries_go_in_their_order(harness: Harness) -> None:
+    """Whichever lease ended first."""
+    queue, now = harness.store.queue, harness.now()
+    ids = [queue.enqueue(f"t{n}", {}, available_at=now - (9 - n) * STEP) for n in range(6)]
+    for n in range(6):
+        assert queue.lease("w1", LEASE - n * SECOND) is not None
+    last = queue.enqueue("last", {}, available_at=now)
+    harness.advance(LEASE)
+    again = [queue.lease("w2", LEASE) for _ in range(7)]
+    assert [entry.id for entry in again if entry is not None] == [*ids, last]
+    assert [entry.attempts for entry in again if entry is not None] == [2] * 6 + [1]
+
+
 def test_ruling_73_who_passes_an_entry_over_leaves_it_free(postgres_harness: Harness) -> None:
     """A worker whose transaction is under way locks the one entry it takes."""
     harness, store = postgres_harness, postgres_harness.store
@@ -390,7 +411,7 @@ def test_ruling_73_who_passes_an_entry_over_leaves_it_free(postgres_harness: Har
     assert store.queue.lease("w1", LEASE) is not None
     harness.advance(LEASE)
     with store.engine.connect() as connection, connection.begin():
-        mine = queue.lease(connection, "w2", LEASE)
+        mine = queue_lease.lease(connection, "w2", LEASE)
         yours = background(harness.sibling().queue.lease, "w3", LEASE).result(LIMIT)
     assert mine is not None
     assert yours is not None
@@ -404,7 +425,7 @@ def test_ruling_26_a_violation_means_the_next_entry(postgres_harness: Harness) -
     names = ("busy", "busy", "other")
     ids = [store.queue.enqueue(t, {}, available_at=now - (9 - n) * STEP) for n, t in enumerate(names)]
     with store.engine.connect() as connection, connection.begin():
-        mine = queue.lease(connection, "w1", LEASE)
+        mine = queue_lease.lease(connection, "w1", LEASE)
         leasing = background(harness.sibling().queue.lease, "w2", LEASE)
         until(lambda: waiting_for_locks(harness), "the second worker waits for the first one's lease")
     yours = leasing.result(LIMIT)

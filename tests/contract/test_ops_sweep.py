@@ -18,6 +18,7 @@ from engine.checkpoints import (
     SweepResult,
     ThreadQuery,
 )
+from engine.checkpoints.reclaim import reclaim
 from engine.errors import ReadOnlyStore, ReplayUnavailable, ValidationError
 from tests.support.builders import MANY, TTL, chain, ck, claim, emit, ev, fresh_id, seqs, task_ids, wr
 from tests.support.refusals import refused
@@ -336,6 +337,9 @@ def test_ops_100_an_old_tombstone(harness_any_clock: Harness) -> None:
     assert store.sweep(BURY, nothing) == SweepResult(None, 1)
     deleted_at(store, "x", range(1, 6))
     assert mark(harness) == 1
+    with harness.store.engine.connect() as connection:
+        for age in (HOUR if harness.exact_expiry else HOUR + MINUTE, timedelta.max):
+            assert not reclaim(connection, "x", age)
 
     harness.advance(MILLISECOND if harness.exact_expiry else 2 * MINUTE)
     assert store.sweep(BURY, nothing) == SweepResult(None, 1, tombstones_reclaimed=1)
@@ -567,8 +571,8 @@ def test_ops_112_a_floor_raised_by_a_compaction(harness_any_clock: Harness) -> N
     store, t = harness_any_clock.checkpoints, fresh_id()
     three_runs(store, t)
     store.compact_events(t, 5)
-    for policy in (RetentionPolicy(max_checkpoints=4), RetentionPolicy(max_events=3)):
-        store.sweep(SweepPolicy(policy), nothing)
+    for policy, removed in ((RetentionPolicy(max_checkpoints=4), 1), (RetentionPolicy(max_events=3), 0)):
+        assert store.sweep(SweepPolicy(policy), nothing) == SweepResult(None, 1, checkpoints_removed=removed)
         refused(ReplayUnavailable(t, 5), store.events_after, t, 3, MANY)
         assert read(store, t, 4) == [5]
 

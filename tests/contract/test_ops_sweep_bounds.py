@@ -16,6 +16,7 @@ from engine.errors import ReplayUnavailable
 from tests.support.builders import MANY, chain, claim, emit, ev, fresh_id
 from tests.support.refusals import refused
 from tests.support.retention import Noting, buried, hist, log_of, mark, nothing, recorded, state, three_runs
+from tests.support.threads import put
 from tests.support.tombs import read
 
 if TYPE_CHECKING:
@@ -250,3 +251,17 @@ def test_ruling_27_what_no_policy_touches_gets_no_transaction(
     everything = SweepPolicy(RetentionPolicy(max_checkpoints=5, max_events=6), tombstone_age=HOUR)
     assert store.sweep(everything, nothing) == SweepResult(None, 5, 1, 1, 1)
     assert (len(steps.seen), reclaims) == (1, ["x"])
+
+
+def test_ruling_27_a_second_pass_begins_no_transaction(harness_any_clock: Harness, steps: Steps) -> None:
+    """The latest checkpoint stays however old it is, so that its age gives a sweep nothing to do."""
+    harness = harness_any_clock
+    store = harness.checkpoints
+    three_runs(store, "a")
+    put(store, "b")
+    harness.advance(2 * HOUR)
+    policy = SweepPolicy(RetentionPolicy(max_age=HOUR, max_checkpoints=1, max_events=1))
+    assert store.sweep(policy, nothing) == SweepResult(None, 2, checkpoints_removed=4, events_removed=5)
+    assert len(steps.seen) == 1
+    assert store.sweep(policy, nothing) == SweepResult(None, 2)
+    assert len(steps.seen) == 1

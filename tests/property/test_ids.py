@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from engine.checkpoints import (
+    MAX_LIMIT,
     BusyHolder,
     Checkpoint,
     CheckpointStatus,
@@ -20,6 +21,8 @@ from engine.checkpoints import (
     HolderKind,
     Origin,
     PendingWrite,
+    RetentionPolicy,
+    ThreadQuery,
 )
 from engine.errors import (
     CheckpointNotFound,
@@ -113,6 +116,37 @@ def end(store: Checkpointer, name: str, token: int) -> None:
     store.release(name, token)
 
 
+@given(name=VALID_IDS, cut=st.integers(0, 12))
+@example(name="", cut=0)
+@example(name="\U0010ffff", cut=1)
+@example(name="a\ud7ff", cut=2)
+def test_any_valid_text_is_found_again(both: list[Checkpointer], name: str, cut: int) -> None:
+    """By its owner, by a pair of its metadata, by how it begins, by its parent and by its runs."""
+    pair = {name[:64]: name}
+    for store in both:
+        token = store.claim(name, ClaimRequest(name, TTL, name)).token
+        made = Checkpoint(name, name, name, RUNNING, None, tenant=name)
+        store.commit(
+            name, Commit(token, checkpoint=made, events=[EventDraft(name, None, name)], metadata=pair)
+        )
+        for query in (ThreadQuery(name), ThreadQuery(name, metadata=pair)):
+            [found] = store.threads(query).threads
+            assert (found.thread_id, found.tenant, found.metadata, found.held) == (name, name, pair, True)
+        assert store.incomplete(name).threads == ()
+        assert store.find_threads(name, name[:cut]) == [name]
+        assert store.find_threads(name, name[:cut], after=name) == []
+        assert store.latest_of_runs(name, [name, "other"]) == made
+        store.prune(name, RetentionPolicy.KEEP_ALL)
+
+        moved = Checkpoint("child", name, name, RUNNING, None, name, tenant=name, origin=Origin(name))
+        store.commit(name, Commit(token, checkpoint=moved))
+        assert store.children(name) == [name]
+        assert store.children(name, after=name) == []
+        assert store.threads(ThreadQuery(name)).threads == ()
+        store.delete_thread(name, token)
+        assert name in [tomb.thread_id for tomb in store.tombstones(limit=MAX_LIMIT)]
+
+
 TAKING = {
     "claim": lambda store, bad: store.claim(bad, ClaimRequest("run", TTL)),
     "renew": lambda store, bad: store.renew(bad, 1, TTL),
@@ -127,6 +161,17 @@ TAKING = {
     "await_events_after": lambda store, bad: store.await_events_after(bad, 0, 1, TTL),
     "compact_events": lambda store, bad: store.compact_events(bad, 1),
     "delete_thread": lambda store, bad: store.delete_thread(bad, 1),
+    "prune": lambda store, bad: store.prune(bad, RetentionPolicy.KEEP_ALL),
+    "children": lambda store, bad: store.children(bad),
+    "children after": lambda store, bad: store.children("t", after=bad),
+    "latest_of_runs": lambda store, bad: store.latest_of_runs(bad, ["run"]),
+    "latest_of_runs run": lambda store, bad: store.latest_of_runs("t", ["run", bad]),
+    "find_threads": lambda store, bad: store.find_threads("tenant", bad),
+    "find_threads tenant": lambda store, bad: store.find_threads(bad, ""),
+    "find_threads after": lambda store, bad: store.find_threads(None, "", after=bad),
+    "incomplete": lambda store, bad: store.incomplete(bad),
+    "incomplete after": lambda store, bad: store.incomplete(None, after=bad),
+    "tombstones after": lambda store, bad: store.tombstones(after=bad),
     "effect": lambda store, bad: store.effect(bad, "key"),
     "effect key": lambda store, bad: store.effect("t", bad),
 }
@@ -161,6 +206,8 @@ BUILT: list[Callable[[str], Any]] = [
     lambda bad: EventDraft("kind", None, "run", None, None, bad),
     lambda bad: EffectDraft(bad, None),
     lambda bad: Commit(1, metadata={bad: "value"}),
+    ThreadQuery,
+    lambda bad: ThreadQuery(None, metadata={bad: "value"}),
 ]
 
 

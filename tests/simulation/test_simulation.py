@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.support.harness import Harness
 
 LONG = settings.get_current_profile_name() == "long"
-SEEDS = range(200 if LONG else 5)
+SEEDS = range(60 if LONG else 5)
 STEPS = 3000 if LONG else 800
 HAPPENS = (
     "claim: done",

@@ -39,7 +39,7 @@ def test_the_contracts_of_pyproject_are_kept() -> None:
 def test_only_the_gateway_imports_the_engine() -> None:
     found = {source.module for source in sources("console") if _reaches(source, "engine")}
     assert {module for module in found if not module.startswith(DOORS)} == set()
-    assert "console.gateway" in found
+    assert any(module.startswith("console.gateway") for module in found)
 
 
 def test_the_engine_imports_no_console() -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
+from console.actions import ACTIONS
 from engine import open_store
 from engine.checkpoints import CheckpointStatus, ClaimRequest
 from engine.errors import StaleClaim
@@ -113,6 +114,18 @@ def test_every_command_of_holdwatch_is_told_about() -> None:
     commands = re.findall(r"^  (\w+)", listed, flags=re.MULTILINE)
     assert "console" in commands
     assert [name for name in commands if f"`holdwatch {name}" not in TEXT] == []
+
+
+def test_the_keys_it_names_are_bound() -> None:
+    table = TEXT.partition("| key | in the console |")[2].partition("\n\n")[0]
+    named = {
+        key
+        for row in table.splitlines()
+        for key in re.findall(r"`(.)`", row.split("|")[1] if "|" in row else "")
+    }
+    bound = {key for action in ACTIONS for key in action.keys}
+    assert "?" in named
+    assert named <= bound
 
 
 def test_ci_installs_and_tests_with_the_readmes_own_commands() -> None:
