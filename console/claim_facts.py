@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from console import present
 from console.facts import Fact, fact, grid, lease_words, of_log, title
-from console.present import Cell, Safe, Tone, own
-from console.tables import lease_tone
+from console.present import Cell, Tone, own
+from console.tables import lease_tone, refused
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -32,7 +32,8 @@ def verdict(row: ClaimRow, scene: Scene, room: int) -> tuple[Line, ...]:
 
 def of_row(row: ClaimRow, story: ClaimStory | None, scene: Scene, room: int) -> tuple[Line, ...]:
     """The pane below the list of claims; `story` once it has been fetched."""
-    return (*verdict(row, scene, room), *grid((*_first(row, scene), *_further(row, story, scene)), room))
+    told = (*_first(row, scene), *_further(row, story))
+    return (*verdict(row, scene, room), *grid(told, room), *_late(story, scene))
 
 
 def of_tab(story: ThreadStory, scene: Scene, room: int) -> tuple[Line, ...]:
@@ -85,7 +86,7 @@ def _first(row: ClaimRow, scene: Scene) -> tuple[Fact, ...]:
     )
 
 
-def _further(row: ClaimRow, story: ClaimStory | None, scene: Scene) -> tuple[Fact, ...]:
+def _further(row: ClaimRow, story: ClaimStory | None) -> tuple[Fact, ...]:
     state = Cell(own("no checkpoint yet"), Tone.MUTED)
     return (
         *_spans(row),
@@ -93,7 +94,7 @@ def _further(row: ClaimRow, story: ClaimStory | None, scene: Scene) -> tuple[Fac
         Fact(own("thread is"), state if row.thread_state is None else present.state(row.thread_state)),
         fact("checkpoint", present.optional(None if story is None else story.checkpoint)),
         _next(story),
-        _late(row, story, scene),
+        Fact(own("late writers refused"), refused(row.refused)),
     )
 
 
@@ -111,15 +112,11 @@ def _next(story: ClaimStory | None) -> Fact:
     return fact("next token", own("...") if story is None else own(f"{story.next_token:,} or higher"))
 
 
-def _late(row: ClaimRow, story: ClaimStory | None, scene: Scene) -> Fact:
-    count = Fact(
-        own("late writers"), Cell(present.number(row.refused), Tone.WARN if row.refused else Tone.MUTED)
-    )
+def _late(story: ClaimStory | None, scene: Scene) -> tuple[Line, ...]:
+    """The last writer that came too late."""
     if story is None or story.refusals is None:
-        return count
-    return fact("late writers", _last(story.refusals, scene), Tone.WARN)
-
-
-def _last(refusals: Refusals, scene: Scene) -> Safe:
-    ago = present.age(scene.as_of - refusals.at)
-    return present.safe(f"{refusals.count:,}, last {refusals.verb} by token {refusals.token:,} {ago} ago")
+        return ()
+    last = story.refusals
+    ago = present.span(scene.as_of - last.at)
+    said = present.safe(f"last refused write: {last.verb} by token {last.token:,}, {ago} ago")
+    return ((Cell(said, Tone.WARN),),)

@@ -32,11 +32,11 @@ SMALL: Final = (80, 24)
 SHOTS: Final[dict[str, tuple[tuple[int, int], Sequence[str]]]] = {
     "threads": (WIDE, ("j", "j")),
     "threads-80x24": (SMALL, ("j", "j")),
-    "claim": (WIDE, (*"jjjjjjjjjjj", "enter")),
+    "claim": (WIDE, (*"j" * 15, "enter")),
     "checkpoints": (WIDE, ("j", "j", "enter", "tab")),
     "claims": (WIDE, ("2", "j")),
     "claims-80x24": (SMALL, ("2", "j")),
-    "children": (WIDE, ("slash", *"contract-summary-8f", "enter", "enter", *["tab"] * 5, "j", "j")),
+    "children": (WIDE, ("slash", *"dataset-labels-16fd4f", "enter", "enter", *["tab"] * 5, "j", "j")),
     "queue": (WIDE, ("8", "j")),
     "events": (WIDE, ("5",)),
     "events-80x24": (SMALL, ("5",)),

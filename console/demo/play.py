@@ -5,7 +5,6 @@ Everything is played by the demo's own agents through the engine's public API, t
 
 from __future__ import annotations
 
-import random
 import uuid
 from contextlib import contextmanager
 from datetime import timedelta
@@ -19,6 +18,7 @@ from engine.checkpoints import CheckpointStatus
 from engine.errors import StaleClaim
 
 if TYPE_CHECKING:
+    import random
     from collections.abc import Iterator
     from datetime import datetime
 

@@ -145,7 +145,7 @@ class ThreadScreen(Page):
 
     def awake(self) -> tuple[Poll[Any], ...]:
         """The events and the children only while their tab is in front."""
-        of_tab = {"events": self._events, "children": self._children.poll}
+        of_tab: dict[str, Poll[Any]] = {"events": self._events, "children": self._children.poll}
         return (self._stories, *([of_tab[self.tab]] if self.tab in of_tab else []))
 
     def do_next_tab(self) -> None:

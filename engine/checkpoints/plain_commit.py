@@ -54,7 +54,8 @@ WITH t AS (
     next_write = %(n_writes)s::int, updated_at = {_NOW}, next_seq = next_seq + %(n_events)s::int
   WHERE thread_id = %(thread_id)s::text AND claim_token = %(token)s::bigint AND next_seq IS NOT NULL
     AND metadata_keys = 0 AND latest_id IS NOT DISTINCT FROM %(parent)s::text
-    AND latest_status IS DISTINCT FROM 'deleting' AND parent_id IS NOT DISTINCT FROM %(origin)s::text AND created_at IS NOT NULL
+    AND latest_status IS DISTINCT FROM 'deleting' AND created_at IS NOT NULL
+    AND parent_id IS NOT DISTINCT FROM %(origin)s::text
   RETURNING thread_id, latest_place, next_write, next_seq, updated_at AS at
 ), kept AS (
   INSERT INTO checkpoint (thread_id, place, checkpoint_id, run_id, status, parent, tenant, token, origin,

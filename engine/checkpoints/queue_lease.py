@@ -11,7 +11,7 @@ from engine.checkpoints.queue_model import QueueEntry, QueueState
 from engine.checkpoints.tables import queue_entry
 from engine.database.backend import Fault, backend_of
 from engine.database.columns import Identifier, Instant, check_id
-from engine.database.constructs import Now, page_now
+from engine.database.constructs import Likely, Now, page_now
 from engine.database.statement import Statement
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ _BUSY_THREAD = exists().where(
 )
 _FIRST_QUEUED = Statement(
     select(queue_entry)
-    .where(_QUEUED, queue_entry.c.available_at <= page_now(), ~_BUSY_THREAD)
+    .where(Likely(_QUEUED), queue_entry.c.available_at <= page_now(), ~_BUSY_THREAD)
     .where(tuple_(*_ORDER) < tuple_(bindparam("at", type_=BigInteger), bindparam("before", type_=Identifier)))
     .order_by(*_ORDER)
     .limit(1)

@@ -26,7 +26,6 @@ class HotConnection(psycopg.Connection[tuple[Any, ...]]):
     """A connection that knows what it has prepared, and keeps one cursor for its `Statement`s."""
 
     _hot_cursor: psycopg.Cursor[tuple[Any, ...]] | None = None
-    _hot_statements: set[bytes] | None = None
 
     def kept_cursor(self) -> psycopg.Cursor[tuple[Any, ...]]:
         """One cursor, again and again; what it held of the statement before is gone."""
@@ -36,7 +35,7 @@ class HotConnection(psycopg.Connection[tuple[Any, ...]]):
 
     def number(self, statement: Prepared, values: Mapping[str, str | int | None]) -> int | None:
         """Run it; the number in its first row, or None without a row."""
-        if self.prepare_threshold is None:
+        if self.prepare_threshold is None or self._prepared._to_flush:  # noqa: SLF001
             row = self.execute(statement.text, values).fetchone()
             return None if row is None else int(row[0])
         parameters = [_encoded(values[name]) for name in statement.parameters]
@@ -48,13 +47,12 @@ class HotConnection(psycopg.Connection[tuple[Any, ...]]):
         return None if found is None else int(found)
 
     def _prepare_once(self, statement: Prepared) -> None:
-        known = self._hot_statements
-        if known is None:
-            known = self._hot_statements = set()
-        if statement.name not in known:
+        # Kept among psycopg's own, which it deallocates, and forgets, after every ROLLBACK.
+        known, key = self._prepared._names, (statement.numbered, ())  # noqa: SLF001
+        if key not in known:
             self.pgconn.send_prepare(statement.name, statement.numbered)
             self._outcome()
-            known.add(statement.name)
+            known[key] = statement.name
 
     def _outcome(self) -> PGresult:
         """Wait as a cursor does: interruptible, and with the server's error as psycopg's own."""

@@ -52,14 +52,14 @@ class Statement:
         form = self._form(connection)
         arguments = [form.arguments(values) for values in rows]
         if arguments:
-            begun(connection).cursor().executemany(form.text, arguments)
+            begun(connection).kept_cursor().executemany(form.text, arguments)
 
     def _run(self, connection: Connection, values: dict[str, Any]) -> tuple[_Form, Any]:
         form = self._form(connection)
         driver = begun(connection)  # before the clock is read: on SQLite this is where the lock is waited for
         if form.wants_now and "now" not in values:
             values["now"] = backend_of(connection).now()
-        return form, driver.cursor().execute(form.text, form.arguments(values))
+        return form, driver.kept_cursor().execute(form.text, form.arguments(values))
 
     def _form(self, connection: Connection) -> _Form:
         form = self._forms.get(connection.dialect.name)

@@ -51,6 +51,10 @@ class WriterConnection(sqlite3.Connection):
         super().__init__(*arguments, **options)
         self._held: list[int] = []  # the thread that has the lock for a transaction on this connection
 
+    def kept_cursor(self) -> sqlite3.Cursor:
+        """A new one: it costs little, and what is left of one statement must not end with the next."""
+        return self.cursor()
+
     def begin_immediate(self, patience: float | None = None) -> None:
         """Begin a write within `patience` seconds, or the busy timeout, the wait for the lock included."""
         me = threading.get_ident()

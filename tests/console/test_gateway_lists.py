@@ -35,7 +35,7 @@ OVER = timedelta(milliseconds=1)
 
 
 @pytest.fixture
-def store(harness: Harness) -> Iterator[Store]:
+def store(harness: Harness) -> Store:
     """A writer under the harness's clock."""
     return harness.store
 
@@ -92,8 +92,8 @@ def test_metadata_finds_its_threads(store: Store, door: EngineGateway) -> None:
 
 def test_children_come_as_adopted_and_tell_their_parent(store: Store, door: EngineGateway) -> None:
     begin(store, "root")
-    for child in ("z", "m", "a"):
-        begin(store, child, parent="root")
+    for name in ("z", "m", "a"):
+        begin(store, name, parent="root")
     first = door.children("root", None, 2)
     rest = door.children("root", first.next, 2)
     assert [row.id for row in (*first.rows, *rest.rows)] == ["z", "m", "a"]

@@ -384,6 +384,7 @@ def test_ops_103_a_bare_claim_keeps_the_tombstone(harness_any_clock: Harness) ->
 
 
 LONE: dict[str, dict[str, Any]] = {
+    "checkpoint": {"checkpoint": ck("c1", t="x")},
     "effect": {"effects": [EffectDraft("k", 1)]},
     "event": {"events": [ev("e")]},
     "metadata": {"metadata": {"kind": "chat"}},
@@ -403,6 +404,8 @@ def test_ops_103_anything_under_the_id_keeps_the_tombstone(harness_any_clock: Ha
     result = store.sweep(SweepPolicy(RetentionPolicy(max_events=0), tombstone_age=HOUR), nothing)
 
     assert result.tombstones_reclaimed == 0
+    with harness.store.engine.connect() as connection:
+        assert not reclaim(connection, "x", HOUR)
     deleted_at(store, "x", range(1, 6))
     assert mark(harness) == 1
 
