@@ -67,7 +67,8 @@ class Store:
     def close(self) -> None:
         """End every wait and give all connections back; later calls raise StoreClosed. Safe to call twice."""
         self._transactions.closed = True
-        self._backend.close()
+        if not self._transactions.forked:
+            self._backend.close()
 
     def __enter__(self) -> Self:
         return self

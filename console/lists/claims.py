@@ -11,6 +11,7 @@ from console import claim_facts, present, tables
 from console.claims_model import ClaimQuery, ClaimRow, Stored
 from console.commands import OpenThread
 from console.lists.view import Extra, Question, Tally, View
+from console.model import Counted
 from console.present import Cell, Tone, middle, own
 from console.widgets.columns import Column
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from console.model import Gateway
     from console.widgets.columns import Scene
 
+MOST_COUNTED: Final = 10_000
+"""Where a count stops, as the store's own do."""
 RECENT: Final = timedelta(seconds=10)
 """A renewal that is younger is told as one, an older one as the silence since (console.md, row 76)."""
 
@@ -99,4 +102,6 @@ def _tally(gateway: Gateway, query: ClaimQuery) -> Tally:
         Cell(own(f"  {live} live"), Tone.GOOD if totals.live.count else Tone.MUTED),
         Cell(own(f"  {expired} expired, not released"), Tone.BAD if totals.expired.count else Tone.MUTED),
     )
-    return Tally(gateway.count_claims(query), said)
+    count = totals.live.count + totals.expired.count
+    more = totals.live.more or totals.expired.more or count > MOST_COUNTED
+    return Tally(Counted(min(count, MOST_COUNTED), more), said)

@@ -36,7 +36,7 @@ def bare_tombstone(rows: FromClause) -> ColumnElement[bool]:
 
 
 def _one(table: Table, rows: FromClause) -> ColumnElement[str]:
-    """A scalar: PostgreSQL may answer EXISTS by hashing the whole table."""
+    """A scalar, not EXISTS, which PostgreSQL may answer by hashing the whole table for one page of threads."""
     return select(table.c.thread_id).where(table.c.thread_id == rows.c.thread_id).limit(1).scalar_subquery()
 
 

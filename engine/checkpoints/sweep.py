@@ -48,7 +48,7 @@ _CUTOFF = page_now() - _AGE
 _MINE = checkpoint.c.thread_id == _INSIDE.c.thread_id
 # Beyond the newest so many there is another one: OFFSET here counts within one thread, it does not page.
 _TOO_MANY = select(checkpoint.c.place).where(_MINE).limit(1).offset(bindparam("checkpoints")).exists()
-# Scalars, not EXISTS: PostgreSQL may answer the latter by hashing a whole table for a page of threads.
+# Scalars, not EXISTS, which PostgreSQL may answer by hashing a whole table for one page of threads.
 _TOO_OLD = (
     select(checkpoint.c.place)
     .where(_MINE, checkpoint.c.place != _INSIDE.c.latest_place, checkpoint.c.committed_at < _CUTOFF)

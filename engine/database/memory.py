@@ -1,32 +1,49 @@
-"""The one connection of a store in memory: whoever throws it away would throw the store away."""
+"""The one connection of a store in memory, as each of its users sees it: whoever closed it would end the store."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from engine.database.writer import WriterConnection
+if TYPE_CHECKING:
+    from engine.database.writer import WriterConnection
 
 
-class KeptConnection(WriterConnection):
-    """A connection that only its store's end closes. An interrupted call's own transaction is undone instead.
+class SharedConnection:
+    """One user's turn at the only connection. Closing it, as an interrupted call does, undoes its own transaction.
 
-    SQLite is never left in the middle of something: an interrupt is raised between two calls of the library.
+    That is enough: SQLite is never left in the middle of something, as an interrupt is raised between two calls of it.
     """
 
-    def __init__(self, *arguments: Any, **options: Any) -> None:
-        super().__init__(*arguments, **options)
-        self._functions: set[str] = set()
+    def __init__(self, shared: WriterConnection) -> None:
+        self._shared = shared
+        self._began = False
 
-    def create_function(self, name: str, *definition: Any, **options: Any) -> None:
-        """Once: SQLAlchemy adds its own to what it takes for a new connection, while other threads' statements run."""
-        if name not in self._functions:
-            super().create_function(name, *definition, **options)
-            self._functions.add(name)
+    def begin_immediate(self, patience: float | None = None) -> None:
+        """See `WriterConnection`."""
+        self._began = True
+        try:
+            self._shared.begin_immediate(patience)
+        except BaseException:
+            self._began = False
+            raise
+
+    def commit(self) -> None:
+        """See `WriterConnection`."""
+        self._shared.commit()
+        self._began = False
+
+    def rollback(self) -> None:
+        """See `WriterConnection`."""
+        self._shared.rollback()
+        self._began = False
 
     def close(self) -> None:
-        """Undo what the calling thread had begun; other threads use the connection too."""
-        self.give_up()
+        """End the turn."""
+        if self._began:
+            self.rollback()
 
-    def end(self) -> None:
-        """Close it for good."""
-        super().close()
+    def create_function(self, *_definition: Any, **_options: Any) -> None:
+        """Nothing: SQLAlchemy's REGEXP is not needed, and SQLite adds no function while statements run."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._shared, name)

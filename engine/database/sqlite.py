@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import Engine, NullPool, QueuePool, create_engine, event, text
 
@@ -26,7 +26,7 @@ from engine.database.constructs import Counter
 from engine.database.disposal import dispose
 from engine.database.hints import publish_on_return
 from engine.database.lean import lean
-from engine.database.memory import KeptConnection
+from engine.database.memory import SharedConnection
 from engine.database.polling import PolledSignals
 from engine.database.solo import SoloWriter
 from engine.database.wakeups import LocalSignals
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
     from engine.clock import Clock
     from engine.database.wakeups import Signals
-
-Opened = TypeVar("Opened", bound=WriterConnection)
 
 PROGRESS_STEPS = 1000  # virtual machine steps between two looks at the deadline (ruling 9)
 MAX_BUSY_MS = 2**31 - 1
@@ -82,7 +80,7 @@ class SqliteBackend:
             shared_writes=None if path is None else self._busy,
         )
         self._lock = writer_lock(self.path)
-        self._kept: KeptConnection | None = None
+        self._only: WriterConnection | None = None
         self.engine = self._engine(pool_size)
         self._modes = {mode: self._view(mode) for mode in Mode}
         self.signals: Signals = LocalSignals() if path is None else PolledSignals(self._poll_connection)
@@ -94,15 +92,16 @@ class SqliteBackend:
 
     def _engine(self, pool_size: int) -> Engine:
         # No reset on return: owners end their transactions, and in memory the next may already have begun.
-        options: dict[str, Any] = {"poolclass": NullPool}  # in memory: of the one connection that is kept
+        options: dict[str, Any] = {"poolclass": NullPool, "creator": self._shared}
         if self.path is not None:
             options = {
+                "creator": self._connect,
                 "poolclass": QueuePool,
                 "pool_size": pool_size,
                 "max_overflow": pool_size,
                 "pool_use_lifo": True,
             }
-        engine = create_engine("sqlite://", creator=self._connect, pool_reset_on_return=None, **options)
+        engine = create_engine("sqlite://", pool_reset_on_return=None, **options)
         return engine.execution_options(**{BACKEND_OPTION: self, MODE_OPTION: Mode.WRITE})
 
     def _view(self, mode: Mode) -> Engine:
@@ -110,14 +109,12 @@ class SqliteBackend:
         kept = Mode.READ if mode in ALONE and self.path is None else mode
         return self.engine.execution_options(**{MODE_OPTION: kept})
 
-    def _connect(self) -> WriterConnection:
-        if self.path is not None:
-            return self._opened(WriterConnection)
-        if self._kept is None:
-            self._kept = self._opened(KeptConnection)
-        return self._kept
+    def _shared(self) -> SharedConnection:
+        if self._only is None:
+            self._only = self._connect()
+        return SharedConnection(self._only)
 
-    def _opened(self, kind: type[Opened]) -> Opened:
+    def _connect(self) -> WriterConnection:
         if self._anchor is not None:
             self._anchor.check()  # before it would make an empty file in the place of one that was removed
         target, uri = self._target()
@@ -127,7 +124,7 @@ class SqliteBackend:
             timeout=self._busy,
             isolation_level=None,
             check_same_thread=False,
-            factory=kind,
+            factory=WriterConnection,
             cached_statements=256,
         )
         try:
@@ -223,8 +220,7 @@ class SqliteBackend:
         self.signals.close()
         self._solo.close()
         dispose(self.engine)
-        if self._kept is not None:
-            self._kept.end()
+        self._only = None  # Closed with the last call that uses it: to close it under one ends the program.
 
 
 def _reset(driver: Any, _record: Any, _state: Any) -> None:

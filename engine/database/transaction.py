@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import time
+import weakref
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     T = TypeVar("T")
     Verb = Callable[Concatenate[Connection, P], T]
 
+_FORKED = "the store was opened before this process was forked; open one here"
 ATTEMPTS = 5  # of a whole transaction, on conflicts and on connections lost before COMMIT was sent
 BACKOFF = 0.02  # seconds before the second attempt, doubled after each, with jitter
 _GONE = {Fault.LOST, Fault.ENDED_IDLE}
@@ -71,6 +74,9 @@ class Transactions:
         self._limits = Limits(timeout)
         self._secrets = secrets
         self.closed = False
+        self.forked = False
+        """Whether this is a child of the process that opened the store: the connections are its parent's."""
+        _opened.add(self)
         self._group = None if backend.capabilities.shared_writes is None else Group()
 
     def read(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
@@ -138,9 +144,11 @@ class Transactions:
         return self._attempts(name, Mode.WRITE, Limits(self._limits.timeout, cancel), verb, args, options)
 
     def check_open(self, name: str) -> None:
-        """StoreClosed once the store was closed."""
+        """StoreClosed once the store was closed, and in a process that was forked from the one that opened it."""
         if self.closed:
             raise StoreClosed(name)
+        if self.forked:
+            raise StoreClosed(name, _FORKED)
 
     def _writable(self, name: str) -> None:
         self.check_open(name)
@@ -231,3 +239,14 @@ class Transactions:
         if fault is Fault.READ_ONLY:
             return ReadOnlyStore(name, f"{said}; {advice}", sqlstate=state)
         return StoreFailure(name, f"{said}; {advice}" if advice else said, sqlstate=state)
+
+
+_opened: weakref.WeakSet[Transactions] = weakref.WeakSet()
+
+
+def _tell_the_child() -> None:
+    for transactions in list(_opened):
+        transactions.forked = True
+
+
+os.register_at_fork(after_in_child=_tell_the_child)

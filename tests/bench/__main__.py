@@ -30,7 +30,7 @@ WORKS: dict[str, Callable[[Places, float], list[Row]]] = {
     "sweep": sweep,
     "growth": growth,
 }
-SECONDS = 60.0
+SECONDS = 45.0
 
 
 def main() -> int:

@@ -37,9 +37,9 @@ _OWNER = f"CASE WHEN n % 10 = 0 THEN '' ELSE 'ttenant-' || CAST(n % {OWNERS} AS 
 _AT = f":now - (:threads - n) * {APART}"
 _CLAIMED = "n % 200 < 2"
 _THREADS = f"""
-INSERT INTO thread (thread_id, tenant_key, latest_id, latest_place, latest_status, latest_run_id, last_place, created_at,
-  updated_at, first_seq, next_seq, floor_seq, claim_token, claim_holder, claim_tenant, claim_tenant_recorded,
-  claim_granted_at, claim_renewed_at, claim_renewals, claim_expires_at)
+INSERT INTO thread (thread_id, tenant_key, latest_id, latest_place, latest_status, latest_run_id, last_place,
+  created_at, updated_at, first_seq, next_seq, floor_seq, claim_token, claim_holder, claim_tenant,
+  claim_tenant_recorded, claim_granted_at, claim_renewed_at, claim_renewals, claim_expires_at)
 SELECT {_ID}, {_OWNER}, 'c1', 1, {_STATUS}, 'run-' || CAST(n AS text), 1, {_AT}, {_AT}, 1, :events + 1, 1,
   CASE WHEN {_CLAIMED} THEN n END, CASE WHEN {_CLAIMED} THEN 'worker-' || CAST(n % 40 AS text) END, NULL, {{false}},
   CASE WHEN {_CLAIMED} THEN {_AT} END, CASE WHEN {_CLAIMED} THEN {_AT} END, CASE WHEN {_CLAIMED} THEN 0 END,
@@ -47,8 +47,8 @@ SELECT {_ID}, {_OWNER}, 'c1', 1, {_STATUS}, 'run-' || CAST(n AS text), 1, {_AT},
 FROM ({{numbers}}) AS numbers
 """
 _CHECKPOINTS = f"""
-INSERT INTO checkpoint (thread_id, place, checkpoint_id, run_id, status, committed_at, created_at, first_seq, format, tenant,
-  body)
+INSERT INTO checkpoint (thread_id, place, checkpoint_id, run_id, status, committed_at, created_at, first_seq, format,
+  tenant, body)
 SELECT {_ID}, 1, 'c1', 'run-' || CAST(n AS text), {_STATUS}, {_AT}, {_AT}, 1, 1,
   CASE WHEN n % 10 = 0 THEN NULL ELSE 'tenant-' || CAST(n % {OWNERS} AS text) END,
   '{{{{"state":{{{{"messages":["seeded"],"number":' || CAST(n AS text) || '}}}}}}}}'
@@ -56,7 +56,8 @@ FROM ({{numbers}}) AS numbers
 """
 _EVENTS = f"""
 INSERT INTO event (thread_id, seq, kind, run_id, checkpoint_id, timestamp, committed_at, token, payload)
-SELECT {_ID}, :seq, 'step.done', 'run-' || CAST(n AS text), 'c1', {_AT}, {_AT}, 1, '{{{{"step":' || CAST(n AS text) || '}}}}'
+SELECT {_ID}, :seq, 'step.done', 'run-' || CAST(n AS text), 'c1', {_AT}, {_AT}, 1,
+  '{{{{"step":' || CAST(n AS text) || '}}}}'
 FROM ({{numbers}}) AS numbers
 """
 

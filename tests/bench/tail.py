@@ -61,7 +61,8 @@ def _latency(name: str, url: str, seconds: float) -> Row:
     with open_store(url) as store, _waiter(url, "told") as process:
         token = store.checkpoints.claim("told", LEASE).token
         _sample(store, token, process)  # the first one starts helpers on both sides
-        took, deadline = [], time.monotonic() + seconds
+        took: list[float] = []
+        deadline = time.monotonic() + seconds
         while time.monotonic() < deadline or len(took) < FEWEST:
             took.append(_sample(store, token, process))
     return bound_row(f"commit → other process, {name}, p50", Spread.of(took), "ms", MOST_MS[name])
@@ -93,4 +94,5 @@ def _writers(name: str, store: Store) -> Contender:
 
 def _silence(store: Store) -> None:
     """A store that tells nobody; there is no public way to that, on purpose."""
-    store._backend.signals.publish = lambda _threads: None  # type: ignore[method-assign]
+    signals: Any = store._backend.signals
+    signals.publish = lambda _threads: None

@@ -13,6 +13,7 @@ from engine.checkpoints.tables import queue_entry, queue_run
 from engine.clock import to_ns
 from engine.errors import ValidationError
 from tests.support.builders import T0, chain, ck, claim, fresh_id, latest_id
+from tests.support.retention import three_runs
 from tests.support.threads import put
 
 if TYPE_CHECKING:
@@ -28,14 +29,6 @@ def newest(store: Checkpointer, t: str, runs: Iterable[str]) -> str | None:
     """The id of the runs' newest checkpoint."""
     found = store.latest_of_runs(t, runs)
     return None if found is None else found.id
-
-
-def three_runs(store: Checkpointer, t: str) -> int:
-    """The thread of section 4.6: r1 wrote c1 and c2, r2 c3 and c4, r3 c5; its token."""
-    token = claim(store, t).token
-    for run, names in (("r1", ["c1", "c2"]), ("r2", ["c3", "c4"]), ("r3", ["c5"])):
-        chain(store, t, token, names, run_id=run)
-    return token
 
 
 def test_ops_74_the_newest_checkpoint_of_runs(harness_any_clock: Harness) -> None:

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from tests.support.plans import Step
 
 THREADS, EACH = 4_000, 3
-PAGE = 50
+PAGE = 600
+"""So many that PostgreSQL would rather hash a table than probe it, where a statement lets it choose."""
 HOUR = timedelta(hours=1)
 TABLES = frozenset(METADATA.tables) - {"meta"}
 KEPT = RetentionPolicy(max_age=3 * HOUR, max_checkpoints=EACH, max_events=EACH)
