@@ -27,6 +27,7 @@ from engine.checkpoints.plain_steps import plain_steps
 from engine.checkpoints.prefix import threads_with_prefix
 from engine.checkpoints.records import Undecodable, undecodable
 from engine.checkpoints.refusals import RefusalThrottle, record_refusal
+from engine.checkpoints.retention import RetentionPolicy, SweepPolicy
 from engine.checkpoints.runs import NO_RUNS, asked_runs, latest_of_runs
 from engine.checkpoints.tail import EventTail, TailFilter
 from engine.checkpoints.tombs import list_tombstones
@@ -54,7 +55,7 @@ if TYPE_CHECKING:
         Tenancy,
     )
     from engine.checkpoints.registry_model import ThreadPage, ThreadQuery, Tombstone
-    from engine.checkpoints.retention import RetentionPolicy, SweepGuard, SweepPolicy, SweepResult
+    from engine.checkpoints.retention import SweepGuard, SweepResult
     from engine.database.transaction import Transactions
     from engine.database.wakeups import Waiter
 
@@ -180,6 +181,7 @@ class Checkpointer:
 
     def prune(self, thread_id: str, policy: RetentionPolicy) -> None:
         """Remove what `policy` lets go of one thread; a long log goes in bounded steps."""
+        of_kind("policy", policy, RetentionPolicy)
         while not self._tx.write("prune", prune.prune_step, thread_id, policy).done:
             pass
 
@@ -188,7 +190,7 @@ class Checkpointer:
 
         What the guard raises is raised here, with the page untouched.
         """
-        return sweep.sweep(self._tx, policy, guard, after)
+        return sweep.sweep(self._tx, of_kind("policy", policy, SweepPolicy), guard, after)
 
     def effect(self, thread_id: str, key: str) -> EffectRecord | None:
         """What the thread recorded under `key`, or None."""

@@ -36,14 +36,24 @@ class _BareRow:
     """INSERT of a row that holds nothing yet, unless there is one; each dialect spells it its own way."""
 
     def __init__(self) -> None:
-        values = {"thread_id": _ID}
-        self._forms = {
-            "postgresql": Statement(postgresql.insert(thread).values(**values).on_conflict_do_nothing()),
-            "sqlite": Statement(sqlite.insert(thread).values(**values).on_conflict_do_nothing()),
+        bare: dict[str, postgresql.Insert | sqlite.Insert] = {
+            "postgresql": postgresql.insert(thread).values(thread_id=_ID),
+            "sqlite": sqlite.insert(thread).values(thread_id=_ID),
+        }
+        same = {"metadata_keys": thread.c.metadata_keys}
+        self._ensure = {name: Statement(insert.on_conflict_do_nothing()) for name, insert in bare.items()}
+        self._seize = {
+            name: Statement(insert.on_conflict_do_update(index_elements=["thread_id"], set_=same))
+            for name, insert in bare.items()
         }
 
     def ensure(self, connection: Connection, thread_id: str) -> None:
-        self._forms[connection.dialect.name].count(connection, id=thread_id)
+        """There is a row, at this moment."""
+        self._ensure[connection.dialect.name].count(connection, id=thread_id)
+
+    def seize(self, connection: Connection, thread_id: str) -> None:
+        """There is a row and it is locked; it costs a write of an old row, so it is not the first thing tried."""
+        self._seize[connection.dialect.name].count(connection, id=thread_id)
 
 
 BARE_ROW = _BareRow()
@@ -133,8 +143,9 @@ def claim(connection: Connection, thread_id: str, request: ClaimRequest) -> RunC
 
 
 def _locked(connection: Connection, thread_id: str) -> Any:
-    for _ in range(MAX_REPEATS):
-        BARE_ROW.ensure(connection, thread_id)
+    for repeat in range(MAX_REPEATS):
+        make = BARE_ROW.seize if repeat else BARE_ROW.ensure
+        make(connection, thread_id)
         row = LOCK.one(connection, id=thread_id)
         if row is not None:
             return row

@@ -276,6 +276,17 @@ def test_ruling_11_a_store_without_tables_gets_none_unasked(
         assert inspect(connection).get_table_names() == ["somebody_elses"]
 
 
+@pytest.mark.parametrize("values", ["('abc')", "('1'), ('1')", "(NULL)"])
+def test_another_programs_meta_table_is_told_apart(harness: Harness, values: str) -> None:
+    url = harness.fresh_url()
+    with harness.raw(url) as connection:
+        connection.execute(text("CREATE TABLE meta (schema_version TEXT)"))
+        connection.execute(text(f"INSERT INTO meta VALUES {values}"))
+
+    with pytest.raises(StoreFailure, match="not Holdwatch's"):
+        harness.open(url)
+
+
 def test_ruling_62_a_read_only_store_makes_no_file(sqlite_harness: Harness) -> None:
     url = sqlite_harness.fresh_url()
     with pytest.raises(StoreFailure):
