@@ -8,6 +8,7 @@ import pytest
 from sqlalchemy import text
 
 from engine.checkpoints import CheckpointStatus, Commit
+from engine.checkpoints.history import _LATEST
 from engine.errors import CheckpointConflict, CheckpointNotFound, InvalidCommit, StaleClaim
 from engine.errors import UnsupportedCheckpointFormat as Unsupported
 from tests.support.builders import chain, ck, claim, ev, fresh_id, latest_id, seqs, task_ids, wr
@@ -221,3 +222,17 @@ def test_core_95_a_commit_does_not_look_at_the_format(harness: Harness) -> None:
     checkpoints.commit(t, Commit(token, checkpoint=chain_over))
 
     assert latest_id(checkpoints, t) == "c2"
+
+
+def test_the_body_is_read_once_however_many_writes_are_pending(harness: Harness) -> None:
+    checkpoints, t = harness.checkpoints, fresh_id()
+    token = claim(checkpoints, t).token
+    made = ck("c1", t=t)
+    checkpoints.commit(t, Commit(token, made, writes=[wr("c1", task) for task in "abc"]))
+
+    rows = harness.open()._transactions.read("rows", lambda connection: _LATEST.all(connection, id=t))
+
+    assert [row.body is None for row in rows] == [False, True, True]
+    stored = checkpoints.latest(t)
+    assert stored is not None
+    assert (stored.checkpoint, task_ids(checkpoints, t)) == (made, ["a", "b", "c"])
