@@ -48,7 +48,8 @@ _BOUNDED = settings(
     print_blob=True,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-settings.register_profile("check", _BOUNDED, max_examples=25, stateful_step_count=30)
+# The same examples each time: a check of an unchanged tree must not come out otherwise. New ones are for `long`.
+settings.register_profile("check", _BOUNDED, max_examples=12, stateful_step_count=30, derandomize=True)
 settings.register_profile("long", _BOUNDED, max_examples=500, stateful_step_count=60)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "check"))
 
