@@ -45,6 +45,8 @@ SHOTS: Final[dict[str, tuple[tuple[int, int], Sequence[str]]]] = {
 _FONTS: Final = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 _ASKS: Final = 200
 """Looks at the console until it has settled, a hundredth of a second apart."""
+_STILL: Final = 5
+"""Pictures that must be alike in a row, a tenth of a second apart."""
 
 
 def main(folder: Path = FOLDER) -> None:
@@ -73,7 +75,24 @@ async def _draw(clock: ManualClock, size: tuple[int, int], keys: Sequence[str]) 
             await _settled(pilot, app.session.calls)
         await pilot.pause(STILL_SECONDS * 2)  # what is fetched once the cursor lies still
         await _settled(pilot, app.session.calls)
-        return _FONTS.sub("", app.export_screenshot(simplify=True))
+        return _FONTS.sub("", await _still(pilot))
+
+
+async def _still(pilot: Pilot[None]) -> str:
+    """The picture once nothing on it moves any more."""
+    from console.widgets.listing import Listing
+
+    for listing in pilot.app.screen.query(Listing):
+        listing.styles.scrollbar_size_vertical = 0  # where its thumb rests depends on the machine's speed
+    last, same = "", 0
+    for _ in range(_ASKS):
+        drawn = pilot.app.export_screenshot(simplify=True)
+        same = same + 1 if drawn == last else 0
+        if same == _STILL:
+            return drawn
+        last = drawn
+        await pilot.pause(0.1)
+    raise AssertionError("the console does not come to rest")
 
 
 async def _settled(pilot: Pilot[None], calls: object) -> None:
