@@ -281,7 +281,9 @@ def test_a_program_that_ends_without_stopping_leaves_nothing(base: Path) -> None
 
 
 def test_the_command_prints_a_url_that_works_until_interrupted(base: Path) -> None:
-    running = program("import runpy; runpy.run_module('engine.localpg', run_name='__main__')", base)
+    # A shell lets what it starts in the background ignore the interrupt, and its children with it.
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    running = program(f"{heed}import runpy; runpy.run_module('engine.localpg', run_name='__main__')", base)
     try:
         assert show(first_line(running), "server_encoding") == "UTF8"
         running.send_signal(signal.SIGINT)
