@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 
 from console.cli import run
@@ -9,6 +10,10 @@ from console.cli import run
 
 def main() -> None:
     """Run the command line and leave with its exit code (api.md, "The command")."""
+    # A program may be started without them: what it would say then goes nowhere.
+    sys.stdin = sys.stdin or open(os.devnull)  # noqa: PTH123, SIM115 - open to the end
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: PTH123, SIM115
     sys.exit(run(sys.argv[1:]))
 
 

@@ -5,6 +5,7 @@ Nothing heavy is imported before a command is chosen: `--help` answers without T
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING, Annotated
 
@@ -49,7 +50,9 @@ def root(
 @app.command()
 def console(store: Store) -> None:
     """Look at a store, read-only."""
-    raise typer.Exit(open_console(stores.url_of(store)))
+    url = stores.url_of(store)
+    check_terminal()
+    raise typer.Exit(open_console(url))
 
 
 @app.command()
@@ -63,6 +66,9 @@ def demo(
     """Watch a fleet of simulated agents at work."""
     from console.demo import fleet
 
+    if store is not None:
+        stores.check_shared(store)
+    check_terminal()
     with fleet(store, threads=threads, seed=seed) as url:
         code = open_console(url)
     raise typer.Exit(code)
@@ -75,12 +81,21 @@ def migrate(
     """Create a store's tables, or bring them up to this version."""
     from console import gateway
 
+    stores.check_shared(url)
     gateway.migrate(url)
     typer.echo(f"{stores.label_of(url).address} is ready")
 
 
 registration.register(app)
 cli_maintain.register(app)
+
+
+def check_terminal() -> None:
+    """A usage error where the console could neither read a key nor show anything: it would run on unseen."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()) or os.environ.get("TERM") == "dumb":
+        raise typer.BadParameter(
+            "the console needs a terminal to show itself on; holdwatch threads STORE prints a list"
+        )
 
 
 def open_console(url: str) -> int:
@@ -109,6 +124,8 @@ def run(arguments: Sequence[str]) -> int:
         return _fail(error.format_message(), Exit.USAGE)
     except (stores.NoStoreError, GatewayError) as error:
         return _fail(str(error), Exit.STORE_FAILURE)
+    except OSError as error:
+        return _fail(f"{error.strerror or error}; see to that and try again", Exit.REFUSED)
     return code if isinstance(code, int) else Exit.OK
 
 

@@ -5,6 +5,7 @@ No driver and no SQLAlchemy here: this runs before the first frame.
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
@@ -15,6 +16,8 @@ SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
 MEMORY: Final = "memory:"
 _SECRETS: Final = ("password=", "sslpassword=")
+_PASSWORD: Final = re.compile(r"^([\w+]+://[^:/@?]*):[^@]*@")
+"""As the engine reads it: up to the first @, whatever stands before that."""
 
 
 class NoStoreError(ValueError):
@@ -28,19 +31,31 @@ def url_of(word: str) -> str:
     """
     if word.startswith(POSTGRES):
         return word
-    if word == MEMORY:
-        raise NoStoreError("memory: lives inside one process and cannot be looked at; name a file or server")
+    check_shared(word)
     if "://" in word and not word.startswith(SQLITE):
         raise NoStoreError(
             f"{word.partition('://')[0]}:// is no store; use sqlite:///path or postgresql://..."
         )
     path = Path(word.removeprefix(SQLITE))
-    if not path.is_file():
+    if not _is_file(path):
         raise NoStoreError(
             f"{str(path)!r} is neither a command nor a file; holdwatch --help lists the commands, and "
             f"holdwatch migrate {SQLITE}{path} creates a store there"
         )
     return f"{SQLITE}{path}"
+
+
+def check_shared(url: str) -> None:
+    """NoStoreError for a store that no other process can see."""
+    if url == MEMORY:
+        raise NoStoreError("memory: lives inside one process and cannot be looked at; name a file or server")
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except OSError as error:  # a name too long, a folder that may not be entered
+        raise NoStoreError(f"{str(path)[:200]!r}: {error.strerror}; name a file that can be read") from error
 
 
 def file_of(url: str) -> Path | None:
@@ -54,8 +69,10 @@ def label_of(url: str) -> StoreLabel:
     if path is not None:
         return StoreLabel("sqlite", path.name, url)
     try:
-        parts = urlsplit(url)
+        parts = urlsplit(_PASSWORD.sub(r"\1@", url))
         host, port, user = parts.hostname or "", parts.port, parts.username
+        if parts.netloc.count("@") > 1:
+            raise ValueError("an @ too many")
     except ValueError:  # what cannot be taken apart may hide a password anywhere
         return StoreLabel("postgresql", "postgresql", "postgresql://...")
     place = f"{f'{user}@' if user else ''}{host}{f':{port}' if port else ''}"

@@ -24,6 +24,8 @@ from tests.support.lossy import LossyLink
 from tests.support.together import all_succeeded, together
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from engine.checkpoints import Checkpointer
     from tests.support.harness import Harness
 
@@ -289,6 +291,15 @@ def test_ruling_10_memory_cannot_be_read_only() -> None:
         open_store("memory:", read_only=True)
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """The main thread heeds SIGINT, which a shell lets its background programs ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("interruptible")
 def test_ruling_22_a_keyboard_interrupt_discards_its_connection(postgres_harness: Harness) -> None:
     checkpoints: Checkpointer = postgres_harness.open(pool_size=1).checkpoints
     t = fresh_id()
