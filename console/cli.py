@@ -93,7 +93,7 @@ cli_maintain.register(app)
 def check_terminal() -> None:
     """A usage error where the console could neither read a key nor show anything: it would run on unseen."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()) or os.environ.get("TERM") == "dumb":
-        raise typer.BadParameter(
+        raise typer.TyperException(
             "the console needs a terminal to show itself on; holdwatch threads STORE prints a list"
         )
 

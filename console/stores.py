@@ -16,6 +16,8 @@ SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
 MEMORY: Final = "memory:"
 _SECRETS: Final = ("password=", "sslpassword=")
+_UNKNOWN: Final = StoreLabel("postgresql", "postgresql", "postgresql://...")
+"""Of what cannot be taken apart, which may hide a password anywhere."""
 _PASSWORD: Final = re.compile(r"^([\w+]+://[^:/@?]*):[^@]*@")
 """As the engine reads it: up to the first @, whatever stands before that."""
 
@@ -71,10 +73,10 @@ def label_of(url: str) -> StoreLabel:
     try:
         parts = urlsplit(_PASSWORD.sub(r"\1@", url))
         host, port, user = parts.hostname or "", parts.port, parts.username
-        if parts.netloc.count("@") > 1:
-            raise ValueError("an @ too many")
-    except ValueError:  # what cannot be taken apart may hide a password anywhere
-        return StoreLabel("postgresql", "postgresql", "postgresql://...")
+    except ValueError:
+        return _UNKNOWN
+    if parts.netloc.count("@") > 1:
+        return _UNKNOWN
     place = f"{f'{user}@' if user else ''}{host}{f':{port}' if port else ''}"
     options = "&".join(_hidden(option) for option in parts.query.split("&")) if parts.query else ""
     address = f"postgresql://{place}{parts.path}{f'?{options}' if options else ''}"

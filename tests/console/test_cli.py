@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
-from typing import TYPE_CHECKING
+from functools import partial
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from console import cli, stores
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -67,6 +67,44 @@ def test_migrate_makes_a_store(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert cli.run(["migrate", f"sqlite:///{tmp_path}/new.db"]) == cli.Exit.OK
     assert "is ready" in capsys.readouterr().out
     assert cli.run(["migrate", "sqlite:////no/such/folder/new.db"]) == cli.Exit.STORE_FAILURE
+
+
+@pytest.mark.parametrize("arguments", [["migrate", "memory:"], ["demo", "--store", "memory:"]])
+def test_a_store_that_nobody_else_could_see_is_refused(arguments: list[str]) -> None:
+    assert cli.run(arguments) == cli.Exit.STORE_FAILURE
+
+
+def test_a_name_that_is_too_long_is_no_store(capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.run(["x" * 5000]) == cli.Exit.STORE_FAILURE
+    assert "too long" in capsys.readouterr().err
+
+
+def _told(tmp_path: Path, *arguments: str, **options: Any) -> tuple[int, str]:
+    """The exit code of a command in a process of its own, and what it said on standard error."""
+    path = tmp_path / "agents.db"
+    assert cli.run(["migrate", f"sqlite:///{path}"]) == cli.Exit.OK
+    command = [sys.executable, "-m", "console", *arguments, str(path)]
+    streams = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
+    done = subprocess.run(command, **(streams | options), text=True, check=False, timeout=60)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["demo", "--store"]])
+def test_a_console_without_a_terminal_is_a_usage_error(tmp_path: Path, arguments: list[str]) -> None:
+    code, said = _told(tmp_path, *arguments)
+    assert (code, "terminal" in said) == (cli.Exit.USAGE, True)
+
+
+def test_output_that_finds_no_room_is_told_in_a_line(tmp_path: Path) -> None:
+    with Path("/dev/full").open("w") as full:
+        code, said = _told(tmp_path, "threads", stdout=full)
+    assert code == cli.Exit.REFUSED
+    assert said == "holdwatch: No space left on device; see to that and try again\n"
+
+
+def test_a_command_runs_with_its_streams_closed(tmp_path: Path) -> None:
+    code, said = _told(tmp_path, "threads", stdout=None, preexec_fn=partial(os.closerange, 0, 2))
+    assert (code, said) == (cli.Exit.OK, "")
 
 
 def loaded_by(code: str) -> set[str]:

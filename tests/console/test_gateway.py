@@ -205,6 +205,9 @@ def test_a_store_without_tables_is_refused_and_migrate_makes_them(harness: Harne
         "postgresql+psycopg://ops@db-1/ledger?password=hunter2",
         "postgres://ops:hun%74er2@db-1/ledger?sslpassword=hunter2",
         "postgresql://ops:hunter2@[::bad/x",
+        "postgresql://ops:1/hunter2@db-1/ledger",
+        "postgresql://ops:1?hunter2@db-1/ledger",
+        "postgresql://ops:1@hunter2@db-1/ledger",
     ],
 )
 def test_no_password_is_ever_shown(url: str) -> None:
