@@ -5,6 +5,7 @@ Every row an operator sees was written by an agent through the engine's public A
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import tempfile
@@ -28,7 +29,7 @@ def fleet(store: str | None, *, threads: int, seed: int) -> Iterator[str]:
     """A fleet at work while the block runs; the URL of its store, a private one unless `store` names one."""
     with tempfile.TemporaryDirectory(prefix="holdwatch-") as folder:
         url = store or f"sqlite:///{Path(folder) / 'demo.db'}"
-        process = _start(url, threads, seed)
+        process = _start(url, folder, threads, seed)
         try:
             _await_ready(process)
             yield url
@@ -36,7 +37,7 @@ def fleet(store: str | None, *, threads: int, seed: int) -> Iterator[str]:
             _stop(process)
 
 
-def _start(url: str, threads: int, seed: int) -> subprocess.Popen[str]:
+def _start(url: str, folder: str, threads: int, seed: int) -> subprocess.Popen[str]:
     # The URL goes over standard input: a command line can be read by every user of the machine.
     process = subprocess.Popen(  # noqa: S603 - this very program, with two numbers
         [sys.executable, "-m", "console.demo", str(threads), str(seed)],
@@ -47,7 +48,7 @@ def _start(url: str, threads: int, seed: int) -> subprocess.Popen[str]:
         start_new_session=True,
     )
     assert process.stdin is not None
-    process.stdin.write(f"{url}\n")
+    process.stdin.write(f"{json.dumps([url, folder])}\n")
     process.stdin.flush()
     return process
 

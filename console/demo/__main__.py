@@ -1,7 +1,12 @@
-"""The fleet's process: reads the store's URL, works until its standard input ends."""
+"""The fleet's process: reads the store's URL and the demo's folder, works until its standard input ends.
+
+Then it removes the folder: the console may have been killed.
+"""
 
 from __future__ import annotations
 
+import json
+import shutil
 import sys
 import threading
 from typing import Final
@@ -18,7 +23,7 @@ AGENTS: Final = 7
 def main() -> int:
     """Run the fleet; 1 with the reason on standard error if the store cannot be used."""
     threads, seed = int(sys.argv[1]), int(sys.argv[2])
-    url = sys.stdin.readline().strip()
+    url, folder = json.loads(sys.stdin.readline())
     try:
         with open_store(url, pool_size=AGENTS, application_name="holdwatch-demo") as store:
             fleet = Fleet(store, threads=threads, seed=seed)
@@ -26,8 +31,10 @@ def main() -> int:
             print(READY, flush=True)  # noqa: T201 - the word the other process waits for
             _work(fleet)
     except EngineError as error:
-        print(error, file=sys.stderr)  # noqa: T201 - shown by the other process
+        print(error.explain(), file=sys.stderr)  # noqa: T201 - shown by the other process
         return 1
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
     return 0
 
 

@@ -48,6 +48,7 @@ class Fault(StrEnum):
     CONFLICT = "conflict"  # serialization failure or deadlock: the whole transaction may run again
     LOST = "lost"  # the connection is gone
     ENDED_IDLE = "ended_idle"  # it was gone before this call: the server had ended it while nothing ran
+    ENDED = "ended"  # the server ended it, and the transaction with it, for taking too long
     BUSY = "busy"  # the writer's lock was not had in time
     CROWDED = "crowded"  # every connection of the pool was in use
     CANCELLED = "cancelled"  # ended by a cancel or a deadline

@@ -17,6 +17,7 @@ class SharedConnection:
     def __init__(self, shared: WriterConnection) -> None:
         self._shared = shared
         self._began = False
+        self._bound: tuple[Any, int] | None = None
 
     def begin_immediate(self, patience: float | None = None) -> None:
         """See `WriterConnection`."""
@@ -26,14 +27,18 @@ class SharedConnection:
         except BaseException:
             self._began = False
             raise
+        if self._bound is not None:
+            self._shared.set_progress_handler(*self._bound)
 
     def commit(self) -> None:
         """See `WriterConnection`."""
+        self._unbind()
         self._shared.commit()
         self._began = False
 
     def rollback(self) -> None:
         """See `WriterConnection`."""
+        self._unbind()
         self._shared.rollback()
         self._began = False
 
@@ -41,6 +46,19 @@ class SharedConnection:
         """End the turn."""
         if self._began:
             self.rollback()
+
+    def set_progress_handler(self, ask: Any, steps: int) -> None:
+        """Bound the next transaction by `ask`, and no other: before it begins, another thread's may be running.
+
+        SQLite's own lock is held by whoever runs a statement, and Python's by whoever sets a handler: each would wait
+        for the other.
+        """
+        self._unbind()
+        self._bound = None if ask is None else (ask, steps)
+
+    def _unbind(self) -> None:
+        if self._bound is not None and self._began:
+            self._shared.set_progress_handler(None, self._bound[1])
 
     def create_function(self, *_definition: Any, **_options: Any) -> None:
         """Nothing: SQLAlchemy's REGEXP is not needed, and SQLite adds no function while statements run."""

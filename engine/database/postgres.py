@@ -45,8 +45,8 @@ CANCEL_TIMEOUT = 5.0  # seconds for a cancel request to be taken
 _CHILDREN = text("SELECT pg_advisory_xact_lock(1212369484, hashtext(:parent))")
 _TIMEOUT = "holdwatch_timeout"
 _IDLE = psycopg.pq.TransactionStatus.IDLE
-_TOO_LONG = "25P04"  # by its timeout for transactions
-_ENDED_IDLE = {"57P05", "25P03"}  # by the server's timeout for idle sessions, or for idle transactions
+# The server's timeouts that end a session: for an idle one, an idle transaction, a transaction's length.
+_ENDED = {"57P05": Fault.ENDED_IDLE, "25P03": Fault.ENDED_IDLE, "25P04": Fault.ENDED}
 
 
 class PostgresBackend:
@@ -112,7 +112,6 @@ class PostgresBackend:
     def _session(self, mode: Mode, limits: Limits) -> Iterator[Connection]:
         with ExitStack() as stack:
             connection = stack.enter_context(self._modes[mode].connect())
-            stack.callback(_discard_closed, connection)
             if limits.timeout is not None:
                 connection.info[_TIMEOUT] = max(1, int(limits.timeout.total_seconds() * 1000))
                 stack.callback(_forget_timeout, connection)
@@ -142,7 +141,7 @@ class PostgresBackend:
         """By SQLSTATE, and by what a broken connection raises."""
         if isinstance(error, (pg.SerializationFailure, pg.DeadlockDetected)):
             return Fault.CONFLICT
-        if isinstance(error, pg.QueryCanceled) or getattr(error, "sqlstate", None) == _TOO_LONG:
+        if isinstance(error, pg.QueryCanceled):
             return Fault.CANCELLED
         if isinstance(error, pg.LockNotAvailable):
             return Fault.BUSY
@@ -150,8 +149,8 @@ class PostgresBackend:
             return Fault.DUPLICATE
         if isinstance(error, pg.ReadOnlySqlTransaction):
             return Fault.READ_ONLY
-        if isinstance(error, psycopg.Error) and error.sqlstate in _ENDED_IDLE:
-            return Fault.ENDED_IDLE
+        if isinstance(error, psycopg.Error) and error.sqlstate in _ENDED:
+            return _ENDED[error.sqlstate]
         if isinstance(error, psycopg.OperationalError) and _is_lost(error):
             return Fault.LOST
         return Fault.OTHER
@@ -174,12 +173,6 @@ def _reset(driver: Any, record: Any, _state: Any) -> None:
         record.invalidate()
     elif driver.info.transaction_status != _IDLE:
         driver.rollback()
-
-
-def _discard_closed(connection: Connection) -> None:
-    # Or the rollback at its end would fail, and its error would hide why the server closed it.
-    if not connection.invalidated and connection.connection.driver_connection.closed:  # type: ignore[union-attr]
-        connection.invalidate()
 
 
 def _forget_timeout(connection: Connection) -> None:

@@ -112,8 +112,10 @@ def _row_type(core: ClauseElement) -> Callable[[Sequence[Any]], Row]:
 
 def begun(connection: Connection) -> Any:
     """The driver's connection, inside the caller's transaction."""
+    options = connection.get_execution_options()
+    if MODE_OPTION not in options:
+        backend_of(connection)  # which says whose connections verbs take
     if not connection.in_transaction():
-        options = connection.get_execution_options()
         if options.get("isolation_level") == "AUTOCOMMIT":
             raise ValidationError("connection", ("is in AUTOCOMMIT; begin a transaction for this verb",))
         if options[MODE_OPTION] not in ALONE:

@@ -38,12 +38,13 @@ if TYPE_CHECKING:
 _FORKED = "the store was opened before this process was forked; open one here"
 ATTEMPTS = 5  # of a whole transaction, on conflicts and on connections lost before COMMIT was sent
 BACKOFF = 0.02  # seconds before the second attempt, doubled after each, with jitter
-_GONE = {Fault.LOST, Fault.ENDED_IDLE}
+_GONE = {Fault.LOST, Fault.ENDED_IDLE, Fault.ENDED}
 _UNDONE = {Fault.CONFLICT, Fault.ENDED_IDLE}
 _ADVICE = {
     Fault.BUSY: "another writer held the lock for the whole busy timeout; try again, or raise busy_timeout",
     Fault.CROWDED: "every connection was in use; raise pool_size, or call from fewer threads",
     Fault.CANCELLED: "the statement ran past its time limit; narrow the request or raise statement_timeout",
+    Fault.ENDED: "the transaction ran past the server's time limit; narrow the request, or raise transaction_timeout",
     Fault.CONFLICT: "other transactions kept getting in the way; try again",
     Fault.READ_ONLY: "the database takes no writes from here: give this user write access (to a file and its folder)",
     Fault.LOST: "the database cannot be reached; check that it is up and try again",

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import create_engine
 
 from engine.checkpoints import (
     ClaimRequest,
@@ -16,6 +17,7 @@ from engine.checkpoints import (
     RetentionPolicy,
     SweepPolicy,
     ThreadQuery,
+    claims,
     set_metadata,
     watch,
 )
@@ -172,3 +174,10 @@ def test_metadata_that_is_no_mapping_is_refused(harness: Harness, metadata: Any)
 def test_an_option_of_the_wrong_kind_opens_nothing(harness: Harness, options: dict[str, Any]) -> None:
     with pytest.raises(ValidationError):
         harness.open(**options)
+
+
+def test_a_connection_of_another_engine_is_refused(harness: Harness) -> None:
+    with harness.raw() as connection, pytest.raises(ValidationError, match=r"store\.engine"):
+        claims.claim(connection, fresh_id(), ClaimRequest("h", TTL))
+    with create_engine("sqlite://").connect() as idle, pytest.raises(ValidationError, match=r"store\.engine"):
+        claims.claim(idle, fresh_id(), ClaimRequest("h", TTL))

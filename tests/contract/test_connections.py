@@ -13,7 +13,7 @@ from engine import open_store
 from engine.checkpoints import ThreadQuery
 from engine.errors import StoreFailure, ValidationError
 from tests.support.background import background, promptly
-from tests.support.builders import chain, claim, emit, fresh_id, seqs
+from tests.support.builders import TTL, chain, claim, emit, fresh_id, seqs
 
 if TYPE_CHECKING:
     from tests.support.harness import Harness
@@ -71,8 +71,13 @@ def test_a_transaction_ended_for_its_length_says_so(
         blocker.execute(text("SET LOCAL transaction_timeout = 0"))
         blocker.execute(text("SELECT 1 FROM thread FOR UPDATE"))
         store = postgres_harness.sibling()
-        with pytest.raises(StoreFailure, match="time limit"):
-            promptly(store.checkpoints.renew, t, token, timedelta(seconds=5))
+        for call in (
+            lambda: store.checkpoints.renew(t, token, TTL),
+            lambda: emit(store.checkpoints, t, token, "plain"),
+        ):
+            with pytest.raises(StoreFailure, match="time limit"):
+                promptly(call)
+    assert promptly(emit, store.checkpoints, t, token, "plain") == [1]
     assert promptly(store.checkpoints.renew, t, token, timedelta(seconds=5)).token == token
     assert "Traceback" not in capfd.readouterr().err
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine.checkpoints import Commit
+from engine.database.backend import MODE_OPTION, Mode
 from engine.database.group import Group, Ticket, Turn
 from engine.database.writer import WriterConnection
 from engine.errors import InvalidCommit, StaleClaim, StoreFailure
@@ -132,6 +133,9 @@ class _FakeConnection:
         self._failure, self._seats = failure, 0
         self.connection = self
         self.driver_connection = self
+
+    def get_execution_options(self) -> dict[str, Mode]:
+        return {MODE_OPTION: Mode.LEAN_WRITE}
 
     def in_transaction(self) -> bool:
         return True
