@@ -225,6 +225,60 @@ class StaleLease(EngineError):
 
 
 @record
+class CostCapExceeded(EngineError):
+    """An admission would have taken a day past its cap; nothing was reserved (spend.md 2A.2).
+
+    `current_usd` and `cap_usd` are floats, micro-dollars / 1,000,000.
+    """
+
+    code = "cost_cap_exceeded"
+    kind: str
+    cap_type: str
+    current_usd: float
+    cap_usd: float
+
+    def explain(self) -> str:
+        spent = f"{self.current_usd:.6f} of {self.cap_usd:.6f} USD are committed"
+        return f"{self.kind!r} does not fit under the {self.cap_type} cap: {spent}; wait, or raise the cap"
+
+
+@record
+class SpendMeterUnavailable(EngineError):
+    """The meter cannot answer, its cause being chained: do not spend (spend.md 2B.1)."""
+
+    code = "SPEND_METER_UNAVAILABLE"
+    retryable = True
+    operation: str
+    message: str
+
+    def explain(self) -> str:
+        return f"{self.operation}: {self.message}; spend nothing until the meter answers"
+
+
+@record
+class UnsupportedStore(EngineError):
+    """The store lacks what was asked for; nothing was changed (spend.md 2A.2, 2B.0; ruling 35)."""
+
+    code = "unsupported_store"
+    operation: str
+    reason: str
+
+    def explain(self) -> str:
+        return f"{self.operation}: {self.reason}"
+
+
+@record
+class ReservationInvalidated(EngineError):
+    """A competitor was confirmed first: the rows stay reserved until released or lapsed (ruling 30)."""
+
+    code = "reservation_invalidated"
+    txn_id: str
+
+    def explain(self) -> str:
+        return f"transaction {self.txn_id!r} lost to one confirmed first; release it, and reserve anew"
+
+
+@record
 class StoreFailure(EngineError):
     """The storage failed, or holds what does not decode. Nothing changed unless the subclass says so."""
 

@@ -66,7 +66,7 @@ class Store:
 
     def close(self) -> None:
         """End every wait and give all connections back; later calls raise StoreClosed. Safe to call twice."""
-        self._transactions.closed = True
+        self._transactions.end()
         if not self._transactions.forked:
             self._backend.close()
 

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import random
 import time
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import sqlalchemy.exc
 
 from engine.database.backend import WRITING, Fault, Limits, Mode
 from engine.database.group import Group, Ticket, Turn
+from engine.database.retries import STORE_RETRIES
 from engine.errors import (
     CommitUnknown,
     EngineError,
@@ -30,14 +32,13 @@ if TYPE_CHECKING:
     from sqlalchemy import Connection
 
     from engine.database.backend import Backend
+    from engine.database.retries import RetryPolicy
 
     P = ParamSpec("P")
     T = TypeVar("T")
     Verb = Callable[Concatenate[Connection, P], T]
 
 _FORKED = "the store was opened before this process was forked; open one here"
-ATTEMPTS = 5  # of a whole transaction, on conflicts and on connections lost before COMMIT was sent
-BACKOFF = 0.02  # seconds before the second attempt, doubled after each, with jitter
 _GONE = {Fault.LOST, Fault.ENDED_IDLE, Fault.ENDED}
 _UNDONE = {Fault.CONFLICT, Fault.ENDED_IDLE}
 _ADVICE = {
@@ -49,6 +50,17 @@ _ADVICE = {
     Fault.READ_ONLY: "the database takes no writes from here: give this user write access (to a file and its folder)",
     Fault.LOST: "the database cannot be reached; check that it is up and try again",
 }
+
+
+class _Life:
+    """Whether the connections may still be used: one answer for all that share them."""
+
+    __slots__ = ("__weakref__", "closed", "forked")
+
+    def __init__(self) -> None:
+        self.closed = False
+        self.forked = False
+        _opened.add(self)
 
 
 @dataclass(slots=True)
@@ -74,11 +86,31 @@ class Transactions:
         self.read_only = read_only
         self._limits = Limits(timeout)
         self._secrets = secrets
-        self.closed = False
-        self.forked = False
-        """Whether this is a child of the process that opened the store: the connections are its parent's."""
-        _opened.add(self)
+        self._retries = STORE_RETRIES
+        self._retried = _UNDONE
+        self._life = _Life()
         self._group = None if backend.capabilities.shared_writes is None else Group()
+
+    def retrying(self, policy: RetryPolicy) -> Transactions:
+        """The same transactions under a caller's policy, which also tries again when the store is busy."""
+        patient = copy.copy(self)
+        patient._retries = policy  # noqa: SLF001 - of the copy
+        patient._retried = _UNDONE | {Fault.BUSY}  # noqa: SLF001
+        return patient
+
+    @property
+    def closed(self) -> bool:
+        """Whether the store was closed."""
+        return self._life.closed
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a child of the process that opened the store: the connections are its parent's."""
+        return self._life.forked
+
+    def end(self) -> None:
+        """From now on every call raises StoreClosed."""
+        self._life.closed = True
 
     def read(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run a verb in one read-only snapshot-free transaction."""
@@ -92,7 +124,7 @@ class Transactions:
         self, name: str, cancel: threading.Event | None, verb: Verb[P, T], *args: P.args, **options: P.kwargs
     ) -> T:
         """`read` that the caller's event ends, also inside the driver (ruling 22)."""
-        return self._attempts(name, Mode.READ, Limits(self._limits.timeout, cancel), verb, args, options)
+        return self._attempts(name, Mode.READ, replace(self._limits, cancel=cancel), verb, args, options)
 
     def single(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run a verb that is one reading statement, in a transaction only where a deadline asks for one."""
@@ -142,7 +174,7 @@ class Transactions:
     ) -> T:
         """`write` that the caller's event ends while it waits for its lock."""
         self._writable(name)
-        return self._attempts(name, Mode.WRITE, Limits(self._limits.timeout, cancel), verb, args, options)
+        return self._attempts(name, Mode.WRITE, replace(self._limits, cancel=cancel), verb, args, options)
 
     def check_open(self, name: str) -> None:
         """StoreClosed once the store was closed, and in a process that was forked from the one that opened it."""
@@ -170,7 +202,7 @@ class Transactions:
         self.check_open(name)
         if limits.cancel is not None and limits.cancel.is_set():
             raise WaitCancelled(name)
-        attempt = 1
+        attempt, begun = 1, time.monotonic()
         while True:
             stage = _Progress(alone)
             try:
@@ -181,9 +213,10 @@ class Transactions:
                 fault = self._fault(error)
                 if fault is None:
                     raise
-                if not self._again(fault, stage, attempt):
+                pause = self._retries.pause(attempt, time.monotonic() - begun)
+                if pause is None or not self._repeatable(fault, stage):
                     raise self._translate(name, fault, stage, limits, error) from error
-            time.sleep(BACKOFF * 2 ** (attempt - 1) * (0.5 + random.random()))  # noqa: S311
+            time.sleep(pause * (0.5 + random.random() / 2))  # noqa: S311
             attempt += 1
 
     def _once(
@@ -217,10 +250,10 @@ class Transactions:
             return None
         return self.backend.classify(cause)
 
-    def _again(self, fault: Fault, stage: _Progress, attempt: int) -> bool:
-        if attempt >= ATTEMPTS or self.closed:
+    def _repeatable(self, fault: Fault, stage: _Progress) -> bool:
+        if self.closed:
             return False
-        return fault in _UNDONE or (fault is Fault.LOST and not stage.sent)
+        return fault in self._retried or (fault is Fault.LOST and not stage.sent)
 
     def _translate(
         self, name: str, fault: Fault, stage: _Progress, limits: Limits, error: Exception
@@ -242,12 +275,12 @@ class Transactions:
         return StoreFailure(name, f"{said}; {advice}" if advice else said, sqlstate=state)
 
 
-_opened: weakref.WeakSet[Transactions] = weakref.WeakSet()
+_opened: weakref.WeakSet[_Life] = weakref.WeakSet()
 
 
 def _tell_the_child() -> None:
-    for transactions in list(_opened):
-        transactions.forked = True
+    for life in list(_opened):
+        life.forked = True
 
 
 os.register_at_fork(after_in_child=_tell_the_child)

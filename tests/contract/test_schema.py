@@ -20,6 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex
 
 import engine.checkpoints.tables
+import engine.spend.day.tables
 from engine import open_store
 from engine.database.columns import METADATA, Identifier
 from engine.database.migrations import SCHEMA_VERSION

@@ -1,0 +1,1 @@
+"""The reserved-commit convention: tentative rows that any table can adopt (reserved.md)."""

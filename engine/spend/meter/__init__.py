@@ -1,0 +1,1 @@
+"""The meter: units per account, bounded per period or rolling window (spend.md 2B)."""
