@@ -10,14 +10,14 @@ from sqlalchemy import BindParameter, and_, bindparam, delete, func, or_, select
 
 from engine.checkpoints.claims import LOCK
 from engine.checkpoints.events import COMPACT_STEP, raise_floor
-from engine.checkpoints.tables import OPEN_ENTRY, checkpoint, event, queue_entry, queue_run
+from engine.checkpoints.tables import OPEN_ENTRY, checkpoint, event, queue_entry, queue_run, thread
 from engine.clock import span_ns
 from engine.database.columns import check_id
 from engine.database.constructs import Each, Now
 from engine.database.statement import Statement
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from sqlalchemy import Connection
 
@@ -77,6 +77,14 @@ _REMOVE = Statement(
     .where(~and_(_OLD, checkpoint.c.place >= bindparam("oldest")))
     .where(checkpoint.c.place.not_in(_EVIDENCE))
 )
+_ASKED = Each(bindparam("ids")).table_valued("value").alias("asked")
+# Whoever holds one row already may not wait for the next: that would deadlock with a writer who holds it.
+_LOCK_FREE = Statement(
+    select(thread)
+    .where(thread.c.thread_id.in_(select(_ASKED.c.value).select_from(_ASKED)))
+    .order_by(thread.c.thread_id)
+    .with_for_update(skip_locked=True)
+)
 # The age rule looks one step ahead: where that step is all too old, the next one looks on from there.
 _YOUNG_EVENT = Statement(
     select(event.c.seq)
@@ -106,7 +114,32 @@ def prune_step(
     the floor.
     """
     row = LOCK.one(connection, id=check_id("thread_id", thread_id))
-    if row is None or (row.latest_id is None and row.first_seq is None):
+    return Pruned(done=True) if row is None else prune_row(connection, row, policy, protected)
+
+
+def prune_free(
+    connection: Connection, policy: RetentionPolicy, protected: Mapping[str, Iterable[str]]
+) -> dict[str, Pruned]:
+    """`prune_step` of each thread named in `protected` whose row nobody holds, in one transaction.
+
+    A thread that is not in the answer, or not done by it, needs a transaction of its own: its row was held,
+    does not exist, or the events dropped before its turn were a whole step.
+    """
+    done: dict[str, Pruned] = {}
+    dropped = 0
+    for row in _LOCK_FREE.all(connection, ids=json.dumps(list(protected))):
+        if dropped >= COMPACT_STEP:
+            break
+        step = prune_row(connection, row, policy, protected[row.thread_id])
+        done[row.thread_id] = step
+        dropped += step.events
+    return done
+
+
+def prune_row(connection: Connection, row: Any, policy: RetentionPolicy, protected: Iterable[str]) -> Pruned:
+    """The step on a thread whose row is locked."""
+    thread_id = row.thread_id
+    if row.latest_id is None and row.first_seq is None:
         return Pruned(done=True)
     cutoff = NEVER if policy.max_age is None else max(NEVER, _now(connection) - span_ns(policy.max_age))
     latest = row.latest_place or 0

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import and_, bindparam, false, or_, select
 
-from engine.checkpoints.prune import prune_step
+from engine.checkpoints.prune import prune_free, prune_step
 from engine.checkpoints.reclaim import LONGEST, bare_tombstone, reclaim
 from engine.checkpoints.retention import SweepResult
 from engine.checkpoints.tables import checkpoint, event, thread
@@ -23,10 +23,12 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from engine.checkpoints.prune import Pruned
     from engine.checkpoints.retention import SweepGuard, SweepPolicy
     from engine.database.transaction import Transactions
 
 BUDGET_SECONDS: Final = 5.0  # of one call; it then answers where to go on
+TOGETHER: Final = 16  # threads pruned in one transaction: their writers wait for as long as all of it takes
 
 _FIRST = Statement(select(thread.c.thread_id).order_by(thread.c.thread_id).limit(bindparam("most")))
 _NEXT = Statement(
@@ -132,7 +134,7 @@ def _bounds(policy: SweepPolicy) -> dict[str, Any]:
 def sweep(
     transactions: Transactions, policy: SweepPolicy, guard: SweepGuard, after: str | None
 ) -> SweepResult:
-    """One page: the guard is asked once for all of it; then what could change does, a transaction each."""
+    """One page: the guard is asked once for all of it; then what could change does, some together."""
     if transactions.read_only:
         raise ReadOnlyStore("sweep")
     ids, more = transactions.lean("sweep", page_of, after, policy.batch_size)
@@ -169,10 +171,24 @@ class _Page:
         self._checkpoints = self._events = self._tombstones = 0
 
     def run(self, work: Sequence[Touched]) -> str | None:
-        """Tend one thread after the other; within the time budget, but for one step. The first one not done."""
+        """Tend some threads after the other; within the time budget, but for one step. The first one not done."""
         deadline = time.monotonic() + BUDGET_SECONDS
-        for n, each in enumerate(work):
+        for n in range(0, len(work), TOGETHER):
             if n and time.monotonic() > deadline:
+                return work[n].thread_id
+            undone = self._tend(work[n : n + TOGETHER], deadline)
+            if undone is not None:
+                return undone
+        return None
+
+    def _tend(self, some: Sequence[Touched], deadline: float) -> str | None:
+        steps = self._prune_free([each.thread_id for each in some if not each.empty])
+        for n, each in enumerate(some):
+            step = steps.get(each.thread_id)
+            if step is not None and step.done:
+                continue
+            begun = n > 0 or (step is not None and each.thread_id != "")
+            if begun and time.monotonic() > deadline:
                 return each.thread_id
             if each.empty:
                 self._reclaim(each.thread_id)
@@ -180,12 +196,25 @@ class _Page:
                 return each.thread_id
         return None
 
+    def _prune_free(self, ids: Sequence[str]) -> Mapping[str, Pruned]:
+        """A step of each that no writer is busy with, together."""
+        if not ids:
+            return {}
+        protected = {each: self._protected.get(each, frozenset()) for each in ids}
+        steps = self._tx.write("sweep", prune_free, self._policy.retention, protected)
+        for step in steps.values():
+            self._count(step)
+        return steps
+
+    def _count(self, step: Pruned) -> None:
+        self._checkpoints += step.checkpoints
+        self._events += step.events
+
     def _prune(self, thread_id: str, deadline: float) -> bool:
         runs = self._protected.get(thread_id, frozenset())
         while True:
             step = self._tx.write("sweep", prune_step, thread_id, self._policy.retention, runs)
-            self._checkpoints += step.checkpoints
-            self._events += step.events
+            self._count(step)
             # No cursor leads back to the empty id, as no id sorts before it: it is done to its end.
             if step.done or (time.monotonic() > deadline and thread_id):
                 return step.done

@@ -6,13 +6,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from sqlalchemy import select
 
 from engine.checkpoints import Commit, RetentionPolicy, SweepPolicy, SweepResult
 from engine.checkpoints import events as event_verbs
 from engine.checkpoints import prune as prune_verbs
 from engine.checkpoints import sweep as sweep_verbs
 from engine.checkpoints.reclaim import reclaim
+from engine.checkpoints.tables import thread
 from engine.errors import ReplayUnavailable
+from tests.support.background import LIMIT, background, until
 from tests.support.builders import MANY, chain, claim, emit, ev, fresh_id
 from tests.support.refusals import refused
 from tests.support.retention import Noting, buried, hist, log_of, mark, nothing, recorded, state, three_runs
@@ -39,7 +42,7 @@ class Steps:
     def __init__(self) -> None:
         self.seen: list[Pruned] = []
         self.allowed: int | None = None
-        self._step = prune_verbs.prune_step
+        self._step = prune_verbs.prune_row
 
     def __call__(self, *args: Any) -> Pruned:
         if self.allowed is not None and len(self.seen) >= self.allowed:
@@ -57,8 +60,7 @@ class Steps:
 def steps(monkeypatch: pytest.MonkeyPatch) -> Steps:
     """Every step of every prune and sweep of the test."""
     noted = Steps()
-    monkeypatch.setattr(prune_verbs, "prune_step", noted)
-    monkeypatch.setattr(sweep_verbs, "prune_step", noted)
+    monkeypatch.setattr(prune_verbs, "prune_row", noted)
     return noted
 
 
@@ -160,6 +162,7 @@ NO_TIME = -1.0
 
 def test_a_sweep_out_of_time_tells_where_to_go_on(harness_any_clock: Harness, monkeypatch: Any) -> None:
     monkeypatch.setattr(sweep_verbs, "BUDGET_SECONDS", NO_TIME)
+    monkeypatch.setattr(sweep_verbs, "TOGETHER", 1)
     harness, guard = harness_any_clock, Noting()
     store = harness.checkpoints
     for t in ("b", "d", "e"):
@@ -198,6 +201,7 @@ def test_a_long_log_is_left_and_gone_on_with(
 ) -> None:
     """One log of any length does not make a call long: its thread is the first of the next call."""
     monkeypatch.setattr(sweep_verbs, "BUDGET_SECONDS", NO_TIME)
+    monkeypatch.setattr(sweep_verbs, "TOGETHER", 1)
     store = harness.checkpoints
     present = sorted(set(names))
     for t in present:
@@ -212,6 +216,18 @@ def test_a_long_log_is_left_and_gone_on_with(
     assert [log_of(store, t) for t in present] == [(26, [])] * len(present)
     if "" not in present:
         assert [result.next for result in results] == ["", "", "a", "a", "a", "b", "b", "b", None]
+
+
+def test_a_row_that_is_held_is_waited_for_with_no_other_in_hand(postgres_harness: Harness) -> None:
+    store = postgres_harness.checkpoints
+    for t in ("a", "b", "c"):
+        three_runs(store, t)
+    with postgres_harness.store.engine.connect() as holder:
+        holder.execute(select(thread).where(thread.c.thread_id == "b").with_for_update())
+        swept = background(store.sweep, SweepPolicy(RetentionPolicy(max_checkpoints=1)), nothing)
+        until(lambda: [len(hist(store, t)) for t in ("a", "b", "c")] == [1, 5, 1], "the neighbours pruned")
+        assert not swept.done()
+    assert swept.result(LIMIT) == SweepResult(None, 3, checkpoints_removed=12, events_removed=12)
 
 
 def test_within_its_time_a_sweep_does_the_whole_page(harness: Harness, short_steps: int) -> None:
