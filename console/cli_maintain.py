@@ -49,7 +49,7 @@ def maintain(
     once: Annotated[bool, typer.Option("--once", help="Make one pass and leave.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print each pass as a line of JSON.")] = False,
 ) -> None:
-    """Sweep a store every so often, while no other process does."""
+    """Sweep a store and its lapsed reserved rows every so often, while no other process does."""
     from console.gateway.upkeep import Upkeep
 
     upkeep = Upkeep(
@@ -106,6 +106,14 @@ def _as_text(done: Report) -> None:
         f"{done['tombstones_reclaimed']} tombstones removed"
     )
     typer.echo(f"{done['visited']} threads visited in {done['pages']} pages: {removed}")
+    if done["reserved_examined"] or done["reserved_errors"]:
+        typer.echo(_reserved_text(done))
+
+
+def _reserved_text(done: Report) -> str:
+    text = f"{done['reserved_collected']} of {done['reserved_examined']} reserved rows had lapsed and were removed"
+    failed = done["reserved_errors"]
+    return f"{text}; {failed} tables could not be swept" if failed else text
 
 
 def _span(option: str, text: str) -> timedelta:

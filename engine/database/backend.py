@@ -64,6 +64,8 @@ class Capabilities:
     name: str
     server_clock: bool
     one_statement_commit: bool
+    shared: bool
+    """Whether several machines may use one store at once."""
     shared_writes: float | None = None
     """Seconds a writer waits for a transaction that it may share with other threads; None: it shares none."""
 

@@ -52,7 +52,7 @@ _ENDED = {"57P05": Fault.ENDED_IDLE, "25P03": Fault.ENDED_IDLE, "25P04": Fault.E
 class PostgresBackend:
     """A pool in the driver's autocommit mode; BEGIN is sent by our own hook, with the call's bounds."""
 
-    capabilities = Capabilities(name="postgresql", server_clock=True, one_statement_commit=True)
+    capabilities = Capabilities(name="postgresql", server_clock=True, one_statement_commit=True, shared=True)
     driver_error: type[Exception] = psycopg.Error
 
     def __init__(

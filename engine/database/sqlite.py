@@ -77,6 +77,7 @@ class SqliteBackend:
             name="sqlite",
             server_clock=False,
             one_statement_commit=False,
+            shared=False,
             shared_writes=None if path is None else self._busy,
         )
         self._lock = writer_lock(self.path)

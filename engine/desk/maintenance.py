@@ -1,4 +1,4 @@
-"""Housekeeping for a whole store under one lease: sweeps, pass after pass (ruling 49, checkpoints-operations.md 5)."""
+"""Housekeeping for a whole store under one lease, pass after pass (ruling 49, checkpoints-operations.md 5)."""
 
 from __future__ import annotations
 
@@ -8,24 +8,22 @@ import random
 import socket
 import threading
 import uuid
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from engine.checkpoints import ClaimRequest, SweepPolicy, SweepResult
+from engine.checkpoints import ClaimRequest
+from engine.desk.chores import Chore, Pass, ReservedChore, RetentionChore, Shift
 from engine.errors import EngineError, ThreadBusy, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from engine.checkpoints import Checkpointer, RunClaim, SweepGuard
+    from engine.checkpoints import Checkpointer, RunClaim, SweepGuard, SweepPolicy
     from engine.store import Store
 
 MAINTENANCE_THREAD: Final = "holdwatch/maintenance"
 """The id whose claim is the lease: whoever holds it sweeps, and an operator sees who that is."""
 LEASE: Final = timedelta(seconds=60)
-PAUSE: Final = timedelta(milliseconds=50)
-"""Between two pages, so that workers get their turn."""
 JITTER: Final = 0.1
 """Of the interval, so that many processes do not ask for the lease at the same moment."""
 MAX_BACKOFF: Final = timedelta(minutes=10)
@@ -39,35 +37,10 @@ def protect_nothing(_thread_ids: Sequence[str]) -> Mapping[str, frozenset[str]]:
     return {}
 
 
-@dataclass(frozen=True, slots=True)
-class Pass:
-    """What one pass over the store did, all pages together.
-
-    `next` is set where it ended early: the pass after it goes on from there.
-    """
-
-    pages: int = 0
-    visited: int = 0
-    checkpoints_removed: int = 0
-    events_removed: int = 0
-    tombstones_reclaimed: int = 0
-    next: str | None = None
-
-    def plus(self, page: SweepResult) -> Pass:
-        """This and one page more."""
-        return replace(
-            self,
-            pages=self.pages + 1,
-            visited=self.visited + page.visited,
-            checkpoints_removed=self.checkpoints_removed + page.checkpoints_removed,
-            events_removed=self.events_removed + page.events_removed,
-            tombstones_reclaimed=self.tombstones_reclaimed + page.tombstones_reclaimed,
-            next=page.next,
-        )
-
-
 class Maintenance:
-    """Sweeps `store` every `interval` by `policy`, in this process as long as it holds the lease.
+    """Does the chores of `store` every `interval`, in this process as long as it holds the lease.
+
+    They are the sweep of lapsed reserved rows, and the retention sweep by `policy`.
 
     A guard that raises stops the pass with its page untouched; the next pass goes on from there, after an
     interval that doubles with each failure. ValidationError for an interval that is not above zero.
@@ -85,10 +58,10 @@ class Maintenance:
             raise ValidationError("interval", ("must be above zero",))
         self._checkpoints: Checkpointer = store.checkpoints
         self._interval = interval
-        self._policy = policy
-        self._guard = guard or protect_nothing
+        self._retention = RetentionChore(store.checkpoints, policy, guard or protect_nothing)
+        # Retention comes last: it asks a guard of somebody else's, whose failure ends the pass.
+        self._chores: tuple[Chore, ...] = (ReservedChore(store.reserved), self._retention)
         self._holder = f"maintenance/{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
-        self._after: str | None = None
         self._failures = 0
 
     def run(self, stop: threading.Event, *, report: Callable[[Pass], None] | None = None) -> None:
@@ -106,18 +79,18 @@ class Maintenance:
         except ThreadBusy:
             return None
         try:
-            return self._pages(claim, stop or threading.Event())
+            return self._done(claim, stop or threading.Event())
         finally:
             self._checkpoints.release(MAINTENANCE_THREAD, claim.token)
 
-    def _pages(self, claim: RunClaim, stop: threading.Event) -> Pass:
+    def _done(self, claim: RunClaim, stop: threading.Event) -> Pass:
+        shift = Shift(stop, lambda: self._checkpoints.renew(MAINTENANCE_THREAD, claim.token, LEASE))
         done = Pass()
-        while True:
-            page = self._checkpoints.sweep(self._policy, self._guard, after=self._after)
-            done, self._after = done.plus(page), page.next
-            if self._after is None or stop.wait(PAUSE.total_seconds()):
-                return done
-            self._checkpoints.renew(MAINTENANCE_THREAD, claim.token, LEASE)
+        for chore in self._chores:
+            if stop.is_set():
+                break
+            done = chore.run(done, shift)
+        return done
 
     def _guarded_pass(self, stop: threading.Event) -> Pass | None:
         try:
@@ -126,7 +99,7 @@ class Maintenance:
             self._failures += 1
             log.warning(
                 "maintenance stopped at %r: %s",
-                self._after,
+                self._retention.after,
                 error,
                 exc_info=not isinstance(error, EngineError),
             )

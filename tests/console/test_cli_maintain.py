@@ -20,12 +20,15 @@ import pytest
 from console import cli
 from console.spans import span_of
 from engine import open_store
+from engine.clock import SystemClock
 from engine.desk.maintenance import LEASE, MAINTENANCE_THREAD
+from engine.reserved import convention_columns_ddl
 from tests.support.background import until
 from tests.support.builders import chain, claim
 from tests.support.cascades import grow
 from tests.support.queued import history
 from tests.support.rows import rows_of
+from tests.support.slots import MINUTE, Slots
 from tests.tidy.sources import ROOT
 
 if TYPE_CHECKING:
@@ -123,6 +126,9 @@ def test_maintain_sweeps_until_it_is_told_to_end(harness: Harness, live: Checkpo
             "events_removed": 2,
             "tombstones_reclaimed": 0,
             "next": None,
+            "reserved_examined": 0,
+            "reserved_collected": 0,
+            "reserved_errors": 0,
         }
         fill(live, "later")
         until(lambda: history(live, "later") == ["c2"], "the next pass", limit=PATIENCE)
@@ -161,6 +167,30 @@ def test_maintain_once_applies_the_whole_policy(harness: Harness, live: Checkpoi
     removed = [done[name] for name in ("checkpoints_removed", "events_removed", "tombstones_reclaimed")]
     assert removed == [1, 2, 1]
     assert history(live, "a") == ["c2"]
+
+
+def test_maintain_sweeps_reserved_rows(harness: Harness, capsys: pytest.CaptureFixture[str]) -> None:
+    slots = Slots(harness, harness.store.engine)
+    real = SystemClock().now() - slots.now()
+    for by in (-MINUTE, -2 * MINUTE, 60 * MINUTE):
+        slots.reserve("room-101", "txn-A", real + by)
+    assert cli.run(["maintain", harness.url, "--once"]) == cli.Exit.OK
+    assert "2 of 3 reserved rows had lapsed and were removed\n" in capsys.readouterr().out
+    assert cli.run(["maintain", harness.url, "--once", "--json"]) == cli.Exit.OK
+    done = json.loads(capsys.readouterr().out)
+    assert (done["reserved_examined"], done["reserved_collected"], done["reserved_errors"]) == (1, 0, 0)
+
+
+def test_maintain_tells_of_tables_that_cannot_be_swept(
+    sqlite_harness: Harness, capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    columns = convention_columns_ddl("sqlite")
+    with sqlite_harness.store.engine.begin() as connection:
+        connection.connection.driver_connection.execute(f'CREATE TABLE "%(x)s" ({columns})')  # type: ignore[union-attr]
+    assert cli.run(["maintain", sqlite_harness.url, "--once"]) == cli.Exit.OK
+    assert "0 of 0 reserved rows" in (said := capsys.readouterr().out)
+    assert "1 tables could not be swept" in said
+    assert "rename the table" in caplog.text
 
 
 def test_maintain_once_leaves_a_store_that_is_maintained(harness: Harness, live: Checkpointer) -> None:

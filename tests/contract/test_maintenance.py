@@ -5,27 +5,33 @@ from __future__ import annotations
 import logging
 import threading
 import time
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from engine.checkpoints import RetentionPolicy, SweepPolicy
-from engine.desk import Maintenance, Pass
+from engine.desk import Maintenance, Pass, chores
 from engine.desk import maintenance as module
 from engine.desk.maintenance import LEASE, MAINTENANCE_THREAD, MAX_BACKOFF
-from engine.errors import StaleClaim, ThreadBusy, ValidationError
+from engine.errors import StaleClaim, StoreFailure, ThreadBusy, ValidationError
+from engine.reserved import sweeper
+from engine.reserved.lapsed import delete_lapsed
 from tests.support.background import LIMIT, background, until
 from tests.support.builders import chain, claim, fresh_id
 from tests.support.cascades import grow
 from tests.support.queued import history, leased
 from tests.support.refusals import refused
 from tests.support.rows import rows_of
+from tests.support.slots import MINUTE, Slots
 from tests.support.threads import SECOND
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection
 
     from engine.checkpoints import Checkpointer, SweepGuard
     from tests.support.harness import Harness
@@ -260,6 +266,95 @@ def test_ruling_49_intervals_vary_a_little_and_double_with_failures(
     monkeypatch.setattr(keeper, "run_once", lambda _: Pass())
     assert keeper._guarded_pass(threading.Event()) == Pass()
     assert keeper._pause() <= timedelta(seconds=66)
+
+
+def test_ruling_49_a_pass_sweeps_reserved_rows_of_every_table(harness: Harness) -> None:
+    slots, seats = (Slots(harness, harness.store.engine, name=name) for name in ("slots", "seats"))
+    slots.lapsed("room-101", "txn-A")
+    for each in (slots, seats):
+        each.live("room-102", "txn-B")
+    done = maintenance(harness).run_once()
+    assert done is not None
+    assert (done.reserved_examined, done.reserved_collected, done.reserved_errors) == (3, 1, 0)
+    assert done.pages == 1
+    harness.advance(MINUTE)
+    assert maintenance(harness).run_once() == replace(done, reserved_examined=2, reserved_collected=2)
+    assert maintenance(harness).run_once() == replace(done, reserved_examined=0, reserved_collected=0)
+
+
+def test_ruling_49_a_guard_that_fails_keeps_no_reserved_row(harness: Harness) -> None:
+    slots = Slots(harness, harness.store.engine)
+    slots.lapsed("room-101", "txn-A")
+
+    def guard(_: Sequence[str]) -> Mapping[str, frozenset[str]]:
+        raise LookupError("away")
+
+    with pytest.raises(LookupError):
+        maintenance(harness, guard=guard).run_once()
+    assert slots.rows() == []
+
+
+def test_ruling_49_tables_that_cannot_be_swept_are_logged(
+    harness: Harness, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fill(harness.checkpoints, "a")
+    Slots(harness, harness.store.engine).lapsed("room-101", "txn-A")
+    error = StoreFailure("sweep", "permission denied for table slots")
+    monkeypatch.setattr(sweeper, "delete_lapsed", lambda *_: _raise(error))
+    with caplog.at_level(logging.WARNING):
+        done = maintenance(harness).run_once()
+    assert done is not None
+    assert (done.reserved_examined, done.reserved_collected, done.reserved_errors) == (1, 0, 1)
+    assert done.checkpoints_removed == 1
+    (record,) = caplog.records
+    assert "slots" in record.getMessage()
+    assert error.message in record.getMessage()
+
+
+def test_ruling_49_a_lost_lease_ends_a_reserved_sweep(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between two batches, and before anything else of the pass."""
+    store = harness.checkpoints
+    fill(store, "a")
+    slots = Slots(harness, harness.store.engine)
+    for n in range(5):
+        slots.lapsed(f"room-{n}", "txn-A")
+    monkeypatch.setattr(chores, "RESERVED_BATCH", 2)
+
+    def renew(*_: Any) -> None:
+        raise StaleClaim(MAINTENANCE_THREAD, 1, 2)
+
+    monkeypatch.setattr(store, "renew", renew)
+    with pytest.raises(StaleClaim):
+        maintenance(harness).run_once()
+    assert len(slots.rows()) == 3
+    assert histories(store, "a") == [["c2", "c1"]]
+
+
+def test_ruling_49_a_stop_ends_a_reserved_sweep_between_batches(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slots = Slots(harness, harness.store.engine)
+    for n in range(5):
+        slots.lapsed(f"room-{n}", "txn-A")
+    monkeypatch.setattr(chores, "RESERVED_BATCH", 2)
+    stop = threading.Event()
+
+    def stopping(connection: Connection, *args: Any) -> Any:
+        stop.set()
+        return delete_lapsed(connection, *args)
+
+    monkeypatch.setattr(sweeper, "delete_lapsed", stopping)
+    keeper = maintenance(harness)
+    assert keeper.run_once(stop) == Pass(reserved_examined=5, reserved_collected=2)
+    done = keeper.run_once()
+    assert done is not None
+    assert (done.reserved_collected, done.pages) == (3, 1)
+
+
+def _raise(error: Exception) -> None:
+    raise error
 
 
 def _fail(error: Exception, _stop: threading.Event) -> None:
