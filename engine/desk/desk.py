@@ -2,15 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Concatenate, Final, ParamSpec, TypeVar
-
-from sqlalchemy import select
+from typing import TYPE_CHECKING, Final
 
 from engine.checkpoints.model import ANY
-from engine.checkpoints.records import Undecodable, undecodable
 from engine.clock import from_ns
-from engine.database.constructs import Now
-from engine.database.statement import Statement
 from engine.desk import (
     claim,
     claims,
@@ -30,10 +25,12 @@ from engine.desk.follow import StoreFollower, ThreadFollower
 from engine.desk.frontier import Frontier
 from engine.desk.gauges import gauges
 from engine.desk.health import health
+from engine.desk.moment import moment
+from engine.desk.money_desk import MoneyDesk
 from engine.desk.queue_views import QueueFilter
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Collection
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -49,20 +46,14 @@ if TYPE_CHECKING:
     from engine.desk.health import Health
     from engine.desk.queue_views import QueueDepth, QueueDetail, QueueRow
     from engine.desk.views import Capped, EventPage, Page, ThreadDetail, ThreadRow
-
-    P = ParamSpec("P")
-    T = TypeVar("T")
-
 _EVERY_CLAIM: Final = ClaimFilter()
-_NOW: Final = Statement(select(Now().label("at")))
 
 
-class Desk:
+class Desk(MoneyDesk):
     """What an operator may see of one store. Safe to share between threads; each call is one bounded read."""
 
     def __init__(self, transactions: Transactions, store: str) -> None:
-        self._tx = transactions
-        self._store = store
+        super().__init__(transactions, store)
         self._frontier = Frontier()
 
     def now(self) -> datetime:
@@ -200,25 +191,6 @@ class Desk:
         """What a doctor finds in the store and its server; needs no more than the right to read."""
         return self._tx.read("desk.health", health)
 
-    def _whole(
-        self, name: str, verb: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
-    ) -> T:
-        """Several statements that must all see one moment."""
-        try:
-            return self._tx.snapshot(name, verb, *args, **options)
-        except Undecodable as error:
-            raise undecodable(name, error, self._store) from error
-
-    def _one(
-        self, name: str, verb: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
-    ) -> T:
-        try:
-            return self._tx.single(name, verb, *args, **options)
-        except Undecodable as error:
-            raise undecodable(name, error, self._store) from error
-
 
 def _now(connection: Connection) -> datetime:
-    row = _NOW.one(connection)
-    assert row is not None
-    return from_ns(row.at)
+    return from_ns(moment(connection))

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from prometheus_client import Metric
 
     from engine.desk.gauges import Gauges
+    from engine.desk.money_views import ReservationTotals
 
 FRESH_SECONDS: Final = 1.0
 """A reading is served for so long: many scrapers cost the store no more than one."""
@@ -119,6 +120,10 @@ class StoreCollector(Collector):
 
 def metrics_of(found: Gauges) -> list[Metric]:
     """The gauges under their names; an age of nothing is 0."""
+    return [*_threads(found), *_money(found.money)]
+
+
+def _threads(found: Gauges) -> list[Metric]:
     states = {status.value: count.count for status, count in found.threads.items()}
     claims = {"live": found.claims.live.count, "expired": found.claims.expired.count}
     queue = found.queue
@@ -135,6 +140,16 @@ def metrics_of(found: Gauges) -> list[Metric]:
         _age("queue_oldest_due", "For how long the first due entry has been waiting.", queue.oldest_due),
         _age("queue_oldest_lapsed", "Since the first of those leases is over.", queue.oldest_lapsed),
     ]
+
+
+def _money(found: ReservationTotals) -> list[Metric]:
+    help_text = f"Open reservations: expired ones await a pass, due ones an answer; {CAP}."
+    family = GaugeMetricFamily("holdwatch_reservations", help_text, labels=("kind", "state"))
+    for kind, counts in (("day", found.day), ("meter", found.meter), ("tentative", found.tentative)):
+        for state in ("open", "expired", "fenced", "due"):
+            family.add_metric((kind, state), getattr(counts, state).count)
+    held = "Micro-dollars that open reservations of all days hold."
+    return [family, _gauge("held_micro_dollars", held, found.held_micro)]
 
 
 def _gauge(name: str, documentation: str, value: float) -> Metric:

@@ -15,6 +15,7 @@ from engine.database.statement import Statement
 from engine.desk.claims import claim_totals
 from engine.desk.filters import ThreadFilter
 from engine.desk.incomplete import incomplete
+from engine.desk.money_counts import reservation_totals
 from engine.desk.pages import capped
 from engine.desk.queue_entry import queue_depth
 from engine.desk.threads import count_threads
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection
 
     from engine.desk.claim_views import ClaimTotals
+    from engine.desk.money_views import ReservationTotals
     from engine.desk.queue_views import QueueDepth
     from engine.desk.views import Capped
 
@@ -56,6 +58,7 @@ class Gauges:
 
     An age is that of the oldest one, None where there is none: of IDLE threads since their last checkpoint or
     metadata, of tombstones since the delete. `dead` are queue entries that were given up and wait for a person.
+    `money` has the reservations of all kinds by state, and what those of the days hold.
     """
 
     threads: Mapping[ThreadStatus, Capped]
@@ -65,6 +68,7 @@ class Gauges:
     oldest_tombstone: timedelta | None
     queue: QueueDepth
     dead: Capped
+    money: ReservationTotals
     as_of: datetime
 
 
@@ -86,5 +90,6 @@ def gauges(connection: Connection) -> Gauges:
         oldest_tombstone=None if first is None else from_span(left.now - first),
         queue=depth,
         dead=capped(left.dead),
+        money=reservation_totals(connection),
         as_of=depth.as_of,
     )

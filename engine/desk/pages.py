@@ -28,3 +28,9 @@ def count(connection: Connection, statement: Select[Any], values: dict[str, Any]
 def capped(number: int, looked: int = 0) -> Capped:
     """A count of at most one past the cap, found among `looked` rows of a bounded set."""
     return Capped(min(number, MAX_COUNT), number > MAX_COUNT or looked > MAX_DRIVEN)
+
+
+def together(*parts: Capped) -> Capped:
+    """Several counts as one, which stops at the same cap."""
+    number = sum(part.count for part in parts)
+    return Capped(min(number, MAX_COUNT), number > MAX_COUNT or any(part.more for part in parts))

@@ -21,6 +21,7 @@ from engine.desk.exporter import Address, StoreCollector, serving
 from engine.errors import StoreFailure, ValidationError
 from tests.support.builders import TTL, claim
 from tests.support.cascades import grow
+from tests.support.money import fill_money
 from tests.support.queued import leased
 from tests.support.threads import SECOND, put
 from tests.support.together import all_succeeded, together
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 Figures = dict[tuple[str, str], float]
 ANYWHERE = Address("127.0.0.1", 0)
+KINDS, MONEY_STATES = ("day", "meter", "tentative"), ("open", "expired", "fenced", "due")
 
 
 def scraped(address: Address) -> str:
@@ -90,9 +92,19 @@ def test_every_figure_has_its_name(harness: Harness) -> None:
         ("queue_lapsed", ""): 1,
         ("queue_oldest_due_seconds", ""): 1,
         ("queue_oldest_lapsed_seconds", ""): 1,
-    }
-    assert text.count("# HELP holdwatch_") == text.count("# TYPE holdwatch_") == 12
+        ("held_micro_dollars", ""): 0,
+    } | {("reservations", f"{kind}{state}"): 0 for kind in KINDS for state in MONEY_STATES}
+    assert text.count("# HELP holdwatch_") == text.count("# TYPE holdwatch_") == 14
     assert "10000 means that many or more" in text
+
+
+def test_money_by_kind_and_state(harness: Harness) -> None:
+    fill_money(harness)
+    with serving(harness.store.desk.gauges, ANYWHERE) as address:
+        found = figures(scraped(address))
+    states = {kind: [found["reservations", f"{kind}{state}"] for state in MONEY_STATES] for kind in KINDS}
+    assert states == {"day": [5, 4, 6, 6], "meter": [8, 8, 4, 4], "tentative": [6, 6, 0, 0]}
+    assert found["held_micro_dollars", ""] == harness.store.desk.reservation_totals().held_micro > 0
 
 
 def test_a_store_that_fails_is_down_and_then_up_again(

@@ -43,6 +43,8 @@ def test_an_empty_store(harness: Harness) -> None:
     assert {found.claims.live, found.claims.expired, found.tombstones, found.dead} == {none}
     assert found.oldest_incomplete is found.oldest_tombstone is None
     assert found.queue.oldest_due is found.queue.oldest_lapsed is None
+    assert found.money == harness.store.desk.reservation_totals()
+    assert (found.money.held_micro, found.money.all.open) == (0, none)
     assert found.as_of == harness.now()
 
 

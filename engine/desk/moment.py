@@ -1,0 +1,34 @@
+"""The store's time, read once for an action and passed to all of its statements (ruling 36)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import BigInteger, bindparam, select
+
+from engine.database.address import follow_indexes
+from engine.database.constructs import Now
+from engine.database.statement import Statement
+
+if TYPE_CHECKING:
+    from sqlalchemy import BindParameter, Connection
+
+_NOW: Final = Statement(select(Now().label("at")))
+AT: Final[BindParameter[int]] = bindparam("at", type_=BigInteger)
+"""The moment, in nanoseconds."""
+
+
+def moment(connection: Connection) -> int:
+    """Nanoseconds by the injected clock, else by the server's or, on SQLite, the process's."""
+    row: Any = _NOW.one(connection)
+    return int(row.at)
+
+
+def look(connection: Connection) -> int:
+    """The moment of a look at tables of any size, which from here on are read in the order of their indexes.
+
+    Else PostgreSQL, of tables that it has no statistics of, gathers all rows of a state to sort them. Wants a
+    transaction.
+    """
+    follow_indexes(connection)
+    return moment(connection)
