@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 READY: Final = "ready"
+DAILY_CAP: Final = 500_000_000
+"""Micro-dollars that the agents commit to one day, together."""
 START_SECONDS: Final = 30.0
 STOP_SECONDS: Final = 5.0
 

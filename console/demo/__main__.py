@@ -13,6 +13,8 @@ from typing import Final
 
 from console.demo import READY
 from console.demo.agents import Agent, Fleet
+from console.demo.bookkeeper import Bookkeeper
+from console.demo.opening import Opening
 from console.demo.stage import furnish
 from engine import open_store
 from engine.errors import EngineError
@@ -25,9 +27,10 @@ def main() -> int:
     threads, seed = int(sys.argv[1]), int(sys.argv[2])
     url, folder = json.loads(sys.stdin.readline())
     try:
-        with open_store(url, pool_size=AGENTS, application_name="holdwatch-demo") as store:
+        with open_store(url, pool_size=AGENTS + 1, application_name="holdwatch-demo") as store:
             fleet = Fleet(store, threads=threads, seed=seed)
             furnish(fleet)
+            Opening(fleet, store.clock.now()).write()
             print(READY, flush=True)  # noqa: T201 - the word the other process waits for
             _work(fleet)
     except EngineError as error:
@@ -39,13 +42,14 @@ def main() -> int:
 
 
 def _work(fleet: Fleet) -> None:
-    agents = [Agent(fleet, number) for number in range(1, AGENTS + 1)]
-    for agent in agents:
-        agent.start()
+    workers: list[threading.Thread] = [Agent(fleet, number) for number in range(1, AGENTS + 1)]
+    workers.append(Bookkeeper(fleet))
+    for worker in workers:
+        worker.start()
     watcher = threading.Thread(target=_until_told, args=(fleet,), daemon=True)
     watcher.start()
-    for agent in agents:
-        agent.join()
+    for worker in workers:
+        worker.join()
 
 
 def _until_told(fleet: Fleet) -> None:

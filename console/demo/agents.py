@@ -8,7 +8,9 @@ import time
 from collections import deque
 from typing import TYPE_CHECKING, Final
 
-from console.demo import wishes
+from console.demo import operations, wishes
+from console.demo.money import Money, Purse
+from console.demo.paid import PaidRun
 from console.demo.run import LEASE, Run
 from console.demo.stage import Subject, ending, subjects
 from engine.checkpoints import CheckpointStatus, ClaimRequest
@@ -24,6 +26,8 @@ from engine.errors import (
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from console.demo.operations import Operation
+    from console.demo.wishes import Wish
     from engine import Store
     from engine.checkpoints import RunClaim
 
@@ -45,6 +49,7 @@ class Fleet:
     def __init__(self, store: Store, *, threads: int, seed: int) -> None:
         self.store = store
         self.checkpoints = store.checkpoints
+        self.money = Money(store)
         self.subjects = subjects(threads, seed)
         self.seed = seed
         self.stop = threading.Event()
@@ -61,6 +66,12 @@ class Fleet:
         except ThreadBusy:
             return None
 
+    def work(self, subject: Subject, claim: RunClaim, dice: random.Random) -> Run:
+        """A run that pays for what it does."""
+        txn = f"{claim.holder}/{claim.token}"
+        purse = Purse(self.money, subject.thread_id, txn, self.dice(f"purse of {txn}"))
+        return PaidRun(self.store, subject, claim, dice, purse)
+
     def wish(self, dice: random.Random) -> None:
         """Ask the queue for a run of some thread."""
         wishes.wish(self.store, dice.choice(self.subjects), dice)
@@ -72,7 +83,7 @@ class Fleet:
         return None
 
     def past(self, subject: Subject, dice: random.Random) -> None:
-        """A whole run at once: how the threads of the first frame came to be."""
+        """A whole run at once, and for nothing: how the threads of the first frame came to be."""
         claim = self.claim(subject, f"run-{dice.randrange(16**6):06x}")
         if claim is None:
             return
@@ -82,7 +93,7 @@ class Fleet:
             run.step()
         if dice.random() < 0.85:
             run.end(ending(dice))
-        self.checkpoints.release(subject.thread_id, claim.token)
+        run.close()
 
 
 class Agent(threading.Thread):
@@ -93,6 +104,7 @@ class Agent(threading.Thread):
         self._fleet = fleet
         self._dice = fleet.dice(self.name)
         self._late: Run | None = None
+        self._late_operation: Operation | None = None
         self._runs = 0
 
     def run(self) -> None:
@@ -125,21 +137,33 @@ class Agent(threading.Thread):
         if claim is None:
             wish.postpone()
             return True
-        work = Run(self._fleet.store, wish.subject, claim, self._dice)
-        work.begin()
-        if self._steps(work, wish.extend):
-            status = self._leave(work)
-            if status is None:
-                wish.postpone()
-            else:
-                wish.end(status)
+        work = self._fleet.work(wish.subject, claim, self._dice)
+        operation = operations.begin(self._fleet.money, wish.operation_id, wish.subject, self._dice)
+        if operation is None:
+            work.close()
+            wish.postpone()
+        else:
+            self._fulfil(wish, work, operation)
         return True
+
+    def _fulfil(self, wish: Wish, work: Run, operation: Operation) -> None:
+        work.begin()
+        if not self._steps(work, wish.extend, operation.extend):
+            self._late_operation = operation
+            return
+        status = self._leave(work)
+        if status is None or wish.to_be_tried_again(status):
+            operation.pause()
+            wish.postpone()
+        else:
+            operation.close()
+            wish.end(status)
 
     def _choose(self, subject: Subject) -> None:
         claim = self._fleet.claim(subject, self._next_run())
         if claim is None:
             return
-        work = Run(self._fleet.store, subject, claim, self._dice)
+        work = self._fleet.work(subject, claim, self._dice)
         work.begin()
         if self._dice.random() < 0.06:
             work.delete()
@@ -150,7 +174,7 @@ class Agent(threading.Thread):
         self._runs += 1
         return f"{self.name}/{self._runs}"
 
-    def _steps(self, work: Run, extend: Callable[[], None] = lambda: None) -> bool:
+    def _steps(self, work: Run, *extend: Callable[[], None]) -> bool:
         """The steps of a run, renewing its claim and what else is to be kept; False if the agent died."""
         renewed = time.monotonic()
         for _ in range(self._dice.randint(3, 12)):
@@ -161,7 +185,8 @@ class Agent(threading.Thread):
                 return False
             if time.monotonic() - renewed > RENEW_EVERY:
                 self._fleet.checkpoints.renew(work.thread_id, work.token, LEASE)
-                extend()
+                for each in extend:
+                    each()
                 renewed = time.monotonic()
             work.step()
         return True
@@ -172,7 +197,7 @@ class Agent(threading.Thread):
         if not self._fleet.stop.is_set() and self._dice.random() < 0.85:
             status = ending(self._dice)
             work.end(status)
-        self._fleet.checkpoints.release(work.thread_id, work.token)
+        work.close()
         return status
 
     def _die(self, work: Run) -> None:
@@ -181,10 +206,13 @@ class Agent(threading.Thread):
         self._fleet.orphans.append((time.monotonic() + LEASE.total_seconds(), work.subject))
 
     def _come_back_late(self) -> None:
-        """A write that was under way when the agent died arrives at last: the fence refuses it."""
+        """Writes that were under way when the agent died arrive at last: the fences refuse them."""
         if self._late is None or self._late.age < LEASE.total_seconds() * 1.5:
             return
         late, self._late = self._late, None
+        operation, self._late_operation = self._late_operation, None
+        if operation is not None:
+            operation.pause()
         late.step()
         late.end(CheckpointStatus.COMPLETED)
-        self._fleet.checkpoints.release(late.thread_id, late.token)
+        late.close()

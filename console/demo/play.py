@@ -10,9 +10,10 @@ from contextlib import contextmanager
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from console.demo import wishes
+from console.demo import operations, wishes
 from console.demo.agents import Fleet
-from console.demo.run import LEASE, Run
+from console.demo.opening import Opening
+from console.demo.run import LEASE
 from console.demo.stage import ending
 from engine.checkpoints import CheckpointStatus
 from engine.errors import StaleClaim
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from datetime import datetime
 
+    from console.demo.run import Run
     from console.demo.stage import Subject
     from console.demo.wishes import Wish
     from engine import Store
@@ -50,7 +52,7 @@ class Play:
     def run(self) -> None:
         """From two hours ago until the moment itself."""
         stuck, lost, *busy = self._fleet.subjects[:10]
-        with _known_ids(self._fleet.dice("ids")):
+        with known_ids(self._fleet.dice("ids")):
             self._past()
             self._until(timedelta(minutes=4))
             self._abandon(stuck, "worker-17/41")
@@ -65,6 +67,7 @@ class Play:
                 self._fleet.wish(self._dice)
             self._until(timedelta(seconds=7))
             self._present(busy, served)
+            Opening(self._fleet, self._now).write()
         self._clock.advance(self._now - self._clock.now())
 
     def _until(self, before: timedelta) -> None:
@@ -83,12 +86,12 @@ class Play:
             run.step()
         if self._dice.random() < 0.9:
             run.end(ending(self._dice))
-        self._fleet.checkpoints.release(subject.thread_id, run.token)
+        run.close()
 
     def _begin(self, subject: Subject, run_id: str) -> Run:
         claim = self._fleet.claim(subject, run_id)
         assert claim is not None
-        run = Run(self._store, subject, claim, self._dice)
+        run = self._fleet.work(subject, claim, self._dice)
         run.begin()
         return run
 
@@ -107,6 +110,11 @@ class Play:
         wish = wishes.lease(self._store, worker, self._dice)
         assert wish is not None
         return wish
+
+    def _operate(self, wish: Wish) -> None:
+        """The attempt at a wish holds its operation and a unit, while it is under way."""
+        dice = self._fleet.dice(f"operation {wish.operation_id}")
+        operations.begin(self._fleet.money, wish.operation_id, wish.subject, dice)
 
     def _give_up(self, subject: Subject) -> None:
         """A wish whose attempts have all failed."""
@@ -133,6 +141,7 @@ class Play:
             if number < len(served):
                 served[number].extend()
                 served[number].record(run_id)
+                self._operate(served[number])
             run = self._abandon(subject, run_id)
         for _ in range(CHILDREN):
             self._clock.advance(timedelta(milliseconds=self._dice.randint(10, 90)))
@@ -140,7 +149,7 @@ class Play:
 
 
 @contextmanager
-def _known_ids(dice: random.Random) -> Iterator[None]:
+def known_ids(dice: random.Random) -> Iterator[None]:
     """Let the engine draw its ids from these dice: pictures must be the same each time."""
     drawn = uuid.uuid4
     uuid.uuid4 = lambda: uuid.UUID(int=dice.getrandbits(128), version=4)

@@ -95,6 +95,10 @@ class Run:
         """The closing checkpoint."""
         self._commit(status, [self._event(ENDED[status], {"supersteps": self._superstep})])
 
+    def close(self) -> None:
+        """Give the claim back."""
+        self._checkpoints.release(self.thread_id, self.token)
+
     def delete(self) -> None:
         """The tenant asked for erasure: the thread goes with its children, its number stays."""
         self._checkpoints.release(self.thread_id, self.token)
@@ -119,7 +123,7 @@ class Run:
         work.begin()
         work.step()
         work.end(CheckpointStatus.COMPLETED)
-        self._checkpoints.release(child.thread_id, claim.token)
+        work.close()
 
     def _commit(self, status: CheckpointStatus, events: list[EventDraft], **more: Any) -> None:
         self._superstep += 1

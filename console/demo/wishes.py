@@ -33,6 +33,15 @@ class Wish:
         self._dice = dice
         self.subject = Subject(entry.thread_id, entry.tenant)
 
+    @property
+    def operation_id(self) -> str:
+        """All attempts at the wish are one operation."""
+        return self._entry.id
+
+    def to_be_tried_again(self, status: CheckpointStatus) -> bool:
+        """Whether the run failed, and another attempt is left."""
+        return status is CheckpointStatus.FAILED and self._entry.attempts < self._entry.max_attempts
+
     def record(self, run_id: str) -> None:
         """Note the run before it starts: its evidence is kept from now on."""
         self._queue.record_run(self._entry.id, self._entry.lease_token, run_id)
@@ -50,7 +59,7 @@ class Wish:
         """The run came to an end: done, or to be tried again, or given up after the last attempt."""
         if status is not CheckpointStatus.FAILED:
             self._queue.complete(self._entry.id, self._entry.lease_token)
-        elif self._entry.attempts < self._entry.max_attempts:
+        elif self.to_be_tried_again(status):
             self.postpone()
         else:
             error = f"attempt {self._entry.attempts} of {self._entry.max_attempts} failed: run.failed"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tests.bench.commit import commit
 from tests.bench.growth import growth
+from tests.bench.meter import meter, reconcile, sweeper
 from tests.bench.places import places
 from tests.bench.read import read
 from tests.bench.registry import registry
@@ -29,6 +30,9 @@ WORKS: dict[str, Callable[[Places, float], list[Row]]] = {
     "registry": registry,
     "sweep": sweep,
     "growth": growth,
+    "meter": meter,
+    "reconcile": reconcile,
+    "sweeper": sweeper,
 }
 SECONDS = 45.0
 

@@ -1,4 +1,4 @@
-"""`python -m tests.bench.seed URL --threads 1000000`: a large store, filled by the database itself.
+"""`python -m tests.bench.seed URL --threads 1000000 --reservations 100000`: a large store, filled by the database.
 
 The rows are what commits would have left: a checkpoint and some events a thread, fifty owners, every status, live
 and lapsed claims. Threads are three seconds apart, the newest committed just now.
@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Final
 from sqlalchemy import text
 
 from engine import open_store
+from tests.bench.seed_money import NUMBERS as _NUMBERS
+from tests.bench.seed_money import seed_money
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -24,10 +26,6 @@ DAY: Final = 86_400_000_000_000
 BATCH: Final = 100_000
 """Threads in one statement."""
 
-_NUMBERS = {
-    "postgresql": "SELECT generate_series(CAST(:low AS bigint), CAST(:high AS bigint)) AS n",
-    "sqlite": "WITH RECURSIVE s(n) AS (SELECT :low UNION ALL SELECT n + 1 FROM s WHERE n < :high) SELECT n FROM s",
-}
 _STATUS = (
     "CASE WHEN n % 100 < 2 THEN 'running' WHEN n % 100 < 7 THEN 'suspended' "
     "WHEN n % 100 < 10 THEN 'failed' ELSE 'completed' END"
@@ -62,8 +60,8 @@ FROM ({{numbers}}) AS numbers
 """
 
 
-def seed(url: str, threads: int, events: int) -> None:
-    """Fill an empty store."""
+def seed(url: str, threads: int, events: int, reservations: int = 0) -> None:
+    """Fill an empty store; `reservations` of a day, and as many of a meter."""
     with open_store(url) as store:
         now = time.time_ns() // 1000 * 1000
         for low in range(1, threads + 1, BATCH):
@@ -71,6 +69,8 @@ def seed(url: str, threads: int, events: int) -> None:
             values = {"low": low, "high": high, "now": now, "threads": threads, "events": events}
             with store.engine.begin() as connection:
                 _batch(connection, values)
+        if reservations:
+            seed_money(store, reservations, now)
         with store.engine.begin() as connection:
             _settle(connection, threads)
 
@@ -107,8 +107,9 @@ def main() -> None:
     parser.add_argument("url")
     parser.add_argument("--threads", type=int, default=1_000_000)
     parser.add_argument("--events", type=int, default=2, help="events of each thread")
+    parser.add_argument("--reservations", type=int, default=0, help="of days, and as many of a meter")
     given = parser.parse_args()
-    seed(given.url, given.threads, given.events)
+    seed(given.url, given.threads, given.events, given.reservations)
 
 
 if __name__ == "__main__":
