@@ -53,6 +53,8 @@ def release_expired_spend(
 
     With a resolver plain rows are asked about too. One that raises, or answers nonsense, defers its row by
     `retry_after` with the error as evidence. UnsupportedStore for a resolver on a store without fences.
+    Over `SqlDayStore` all of it is the caller's one transaction, which a settle of another row of the same day can
+    deadlock with, and in which the resolver is asked under locks: `DaySpend.sweep` has neither fault.
     """
     again = retry_at(at, retry_after)
     if resolver is not None:
