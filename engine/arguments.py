@@ -6,6 +6,7 @@ token of None would pass for "nobody holds it".
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from engine.errors import ValidationError
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 T = TypeVar("T")
+E = TypeVar("E", bound=StrEnum)
 
 
 def whole(field: str, value: object) -> int:
@@ -35,6 +37,15 @@ def each_of_kind(field: str, values: Iterable[Any], kind: type[T]) -> tuple[T, .
     if isinstance(values, str | bytes) or not hasattr(values, "__iter__"):
         raise ValidationError(field, (f"must be a sequence of {kind.__name__}, not {_named(values)}",))
     return tuple(of_kind(field, value, kind) for value in values)
+
+
+def member(field: str, kind: type[E], word: str) -> E:
+    """The member of a closed set that this word names."""
+    try:
+        return kind(word)
+    except ValueError as error:
+        allowed = ", ".join(repr(each.value) for each in kind)
+        raise ValidationError(field, (f"must be one of {allowed}, not {word!r:.60}",)) from error
 
 
 def _named(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from datetime import timedelta
 from functools import cached_property
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from engine.arguments import of_kind, whole
 from engine.checkpoints.checkpointer import Checkpointer
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
     from engine.clock import Clock
     from engine.database.backend import Backend
+    from engine.reserved.reserved_rows import ReservedRows
+    from engine.spend.day import DaySpend
+    from engine.spend.meter import MeterOperator, SpendMeter
+    from engine.spend.meter.options import Resolver
 
 DEFAULT_BUSY_TIMEOUT = timedelta(seconds=5)
 LONGEST_STATEMENT_TIMEOUT = timedelta(milliseconds=2**31 - 1)  # what PostgreSQL takes
@@ -57,6 +61,41 @@ class Store:
     def queue(self) -> RunQueue:
         """The run queue."""
         return RunQueue(self._transactions, self.url)
+
+    @cached_property
+    def days(self) -> DaySpend:
+        """Money bounded per UTC day."""
+        from engine.spend.day import DaySpend
+
+        return DaySpend(self._transactions)
+
+    @cached_property
+    def reserved(self) -> ReservedRows:
+        """Tentative rows in whatever tables of the database keep the convention."""
+        from engine.reserved.reserved_rows import ReservedRows
+
+        return ReservedRows(self._transactions)
+
+    def meter(self, **options: Any) -> SpendMeter:
+        """Units bounded per account; the options are those of `MeterOptions` (spend.md 2B.0)."""
+        from engine.spend.meter import MeterOptions, SpendMeter
+
+        return SpendMeter(self._transactions, self.clock, MeterOptions(**options))
+
+    def meter_operator(
+        self, prefix: str, *, lease: timedelta, unknown_after_lease: str, resolver: Resolver | None = None
+    ) -> MeterOperator:
+        """What a person may do about the reservations of the meter whose tables have this prefix (ruling 45)."""
+        from engine.spend.meter import MeterOperator
+
+        return MeterOperator(
+            self._transactions,
+            self.clock,
+            prefix,
+            lease=lease,
+            unknown_after_lease=unknown_after_lease,
+            resolver=resolver,
+        )
 
     @property
     def engine(self) -> Engine:

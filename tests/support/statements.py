@@ -50,11 +50,16 @@ def recording(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[Ran]]:
         yield seen
 
 
-def plans(harness: Harness, ran: Ran) -> list[list[Step]]:
-    """How the database goes about it: one plan on SQLite, one of each kind on PostgreSQL."""
+def plans(harness: Harness, ran: Ran, *settings: str) -> list[list[Step]]:
+    """How the database goes about it: one plan on SQLite, one of each kind on PostgreSQL.
+
+    `settings` are what the transaction sets on PostgreSQL before it, as `name = value`.
+    """
     with harness.raw() as connection:
         if harness.kind == "sqlite":
             return [plan(connection, ran.text, tuple(ran.values))]
+        for setting in settings:
+            connection.execute(text(f"SET LOCAL {setting}"))
         return [_prepared(connection, ran, kind) for kind in PLANS]
 
 
