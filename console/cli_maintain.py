@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from console import stores
+from console import stores, targets
 from console.command_line import Exit, Store
 from console.model import GatewayError
 from console.spans import span_of
@@ -43,6 +43,13 @@ def maintain(
     tombstone_age: Annotated[
         str | None, typer.Option(metavar="SPAN", help="Forget threads deleted longer ago.")
     ] = None,
+    meter_age: Annotated[
+        str | None,
+        typer.Option(
+            metavar="SPAN",
+            help="Forget what meters settled longer ago; longer than your longest rolling window.",
+        ),
+    ] = None,
     guard: Annotated[
         str | None, typer.Option(metavar="MODULE:FUNCTION", help="Says which runs of a page's threads stay.")
     ] = None,
@@ -59,10 +66,11 @@ def maintain(
         max_events=max_events,
         tombstone_age=_optional("--tombstone-age", tombstone_age),
         guard=guard,
+        meter_age=_optional("--meter-age", meter_age),
     )
     keep = _once if once else _on_and_on
     with stoppable() as stop, _background():
-        keep(stores.url_of(store), upkeep, stop, _as_json if as_json else _as_text)
+        keep(targets.url_of(store), upkeep, stop, _as_json if as_json else _as_text)
     raise typer.Exit(stop.code)
 
 
@@ -73,7 +81,7 @@ def metrics(
     """Serve a store's figures for Prometheus."""
     from console.gateway.upkeep import serving_metrics
 
-    url = stores.url_of(store)
+    url = targets.url_of(store)
     with stoppable() as stop, _background(), serving_metrics(url, listen) as where:
         typer.echo(f"{stores.label_of(url).address} is measured at {where}")
         stop.event.wait()
@@ -108,12 +116,20 @@ def _as_text(done: Report) -> None:
     typer.echo(f"{done['visited']} threads visited in {done['pages']} pages: {removed}")
     if done["reserved_examined"] or done["reserved_errors"]:
         typer.echo(_reserved_text(done))
+    if done["units_purged"] or done["accounts_purged"] or done["meter_errors"]:
+        typer.echo(_meters_text(done))
 
 
 def _reserved_text(done: Report) -> str:
     text = f"{done['reserved_collected']} of {done['reserved_examined']} reserved rows had lapsed and were removed"
     failed = done["reserved_errors"]
     return f"{text}; {failed} tables could not be swept" if failed else text
+
+
+def _meters_text(done: Report) -> str:
+    text = f"{done['units_purged']} settled reservations and {done['accounts_purged']} idle accounts of meters removed"
+    failed = done["meter_errors"]
+    return f"{text}; {failed} meters could not be purged" if failed else text
 
 
 def _span(option: str, text: str) -> timedelta:

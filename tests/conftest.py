@@ -32,7 +32,9 @@ NOT_ABOUT_THREADS = (
     "test_desk_",
     "test_harness",
     "test_maintenance",
+    "test_reserved",
     "test_schema",
+    "test_spend_",
     "test_sqlite",
 )
 """Contract files in which wrapping the checkpointer changes nothing."""

@@ -30,6 +30,7 @@ class Upkeep:
     max_events: int | None = None
     tombstone_age: timedelta | None = None
     guard: str | None = None
+    meter_age: timedelta | None = None
 
 
 Report = dict[str, Any]
@@ -100,7 +101,9 @@ def _keeper(url: str, upkeep: Upkeep) -> Iterator[Maintenance]:
             application_name=f"{APPLICATION_NAME} maintain",
             wakeups=False,
         ) as store:
-            yield Maintenance(store, interval=upkeep.interval, policy=policy, guard=guard)
+            yield Maintenance(
+                store, interval=upkeep.interval, policy=policy, guard=guard, meter_age=upkeep.meter_age
+            )
 
 
 def _report(done: Pass) -> Report:

@@ -24,7 +24,12 @@ _LAST_TOKEN: dict[str, Executable] = {
     "sqlite": select(meta.c.last_token),
     "postgresql": text("SELECT CASE WHEN is_called THEN last_value ELSE 0 END FROM token"),
 }
-_KNOWN = Statement(select(thread.c.thread_id).where(thread.c.thread_id == bindparam("id")))
+# Locked just enough that the thread does not go before the count is there to go with it.
+_KNOWN = Statement(
+    select(thread.c.thread_id)
+    .where(thread.c.thread_id == bindparam("id"))
+    .with_for_update(read=True, key_share=True)
+)
 
 
 def _upsert(insert: object) -> Statement:

@@ -18,7 +18,10 @@ _KEY = text(
     "SELECT i.name FROM pragma_table_list(:name) AS l JOIN pragma_table_info(:name, coalesce(:schema, 'main')) AS i"
     " WHERE l.wr AND l.schema = coalesce(:schema, 'main') AND i.pk > 0 ORDER BY i.pk"
 )
-_FOLLOW = text("SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true)")
+_FOLLOW = text(
+    "SELECT set_config('enable_sort', 'off', true), set_config('enable_bitmapscan', 'off', true),"
+    " set_config('enable_incremental_sort', :partly, true), set_config('jit', 'off', true)"
+)
 
 
 class Address(FunctionElement[Any]):
@@ -75,7 +78,20 @@ def key_in_place_of_address(connection: Connection, table: TableClause) -> Seque
 def follow_indexes(connection: Connection) -> None:
     """To the transaction's end, take rows in an index's order from that index.
 
-    Without statistics PostgreSQL expects so few rows that it collects and sorts all of them for each batch.
+    Without statistics PostgreSQL expects so few rows that it collects and sorts all of them for each batch. Nor
+    does it compile then: counts that stop early are estimated as if they did not, and compiling takes longer.
     """
+    _follow(connection, partly="on")
+
+
+def follow_whole_indexes(connection: Connection) -> None:
+    """The same for statements of which an index has the whole order.
+
+    Of an index that begins with the same column PostgreSQL might otherwise read and sort all that it has of a value.
+    """
+    _follow(connection, partly="off")
+
+
+def _follow(connection: Connection, partly: str) -> None:
     if connection.dialect.name == "postgresql":
-        connection.execute(_FOLLOW)
+        connection.execute(_FOLLOW, {"partly": partly})

@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import bindparam, text
-from sqlalchemy.dialects import postgresql, sqlite
 
-from engine.errors import ValidationError
+from engine.database.wording import dialect_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from sqlalchemy.sql import ClauseElement
 
 POSTGRESQL: Final = "postgresql"
-_MAKERS: Final[dict[str, Any]] = {POSTGRESQL: postgresql.dialect, "sqlite": sqlite.dialect}
-_DIALECTS: Final = {name: make() for name, make in _MAKERS.items()}
 _INDEXES: Final = {
     POSTGRESQL: "SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND indexname IN :names",
     "sqlite": "SELECT name FROM sqlite_master WHERE type = 'index' AND name IN :names",
@@ -34,9 +31,8 @@ _COLUMNS: Final = {
 
 def ddl_text(elements: Iterable[ClauseElement], dialect: str) -> str:
     """The statements, each with its semicolon; ValidationError for a dialect that is neither of the two."""
-    if dialect not in _DIALECTS:
-        raise ValidationError("dialect", (f"must be one of {', '.join(_DIALECTS)}, not {dialect!r:.60}",))
-    return "\n\n".join(f"{_compiled(element, _DIALECTS[dialect])};" for element in elements) + "\n"
+    spoken = dialect_of(dialect)
+    return "\n\n".join(f"{_compiled(element, spoken)};" for element in elements) + "\n"
 
 
 def text_on(engine: Engine, element: ClauseElement) -> str:

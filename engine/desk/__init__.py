@@ -2,6 +2,9 @@
 
 from engine.checkpoints.model import ANY, ThreadStatus
 from engine.checkpoints.queue_model import QueueState
+from engine.database.identity import Identity
+from engine.desk.changes import Changes
+from engine.desk.chores import Pass
 from engine.desk.claim_filter import ClaimFilter, Stored
 from engine.desk.claim_views import (
     ClaimRow,
@@ -17,7 +20,8 @@ from engine.desk.follow import Follower
 from engine.desk.gauges import Gauges
 from engine.desk.graves import TombstoneRow
 from engine.desk.health import Finding, Health, Level
-from engine.desk.maintenance import Maintenance, Pass
+from engine.desk.held import HeldMoney
+from engine.desk.maintenance import Maintenance
 from engine.desk.money_filter import FenceFilter, ReservationFilter
 from engine.desk.money_views import (
     AccountDetail,
@@ -38,6 +42,23 @@ from engine.desk.money_views import (
     ReservationTotals,
     RunRow,
     StateCounts,
+)
+from engine.desk.overview_views import (
+    CascadesNow,
+    ClaimsNow,
+    EventsNow,
+    Failed,
+    FencesNow,
+    IncompleteNow,
+    MoneyNow,
+    OldestClaim,
+    OldestThread,
+    Overview,
+    QueueNow,
+    SweepLease,
+    SweepNow,
+    ThreadTotals,
+    TombstonesNow,
 )
 from engine.desk.queue_views import QueueDepth, QueueDetail, QueueRow
 from engine.desk.views import (
@@ -70,6 +91,8 @@ __all__ = [
     "AdopterRow",
     "AdopterTotals",
     "Capped",
+    "CascadesNow",
+    "Changes",
     "CheckpointRow",
     "ClaimDetail",
     "ClaimFilter",
@@ -77,6 +100,7 @@ __all__ = [
     "ClaimState",
     "ClaimStory",
     "ClaimTotals",
+    "ClaimsNow",
     "DayDetail",
     "DayGuard",
     "DayRow",
@@ -85,21 +109,32 @@ __all__ = [
     "EffectRow",
     "EventPage",
     "EventRow",
+    "EventsNow",
+    "Failed",
     "FenceFilter",
     "FenceRow",
+    "FencesNow",
     "Finding",
     "Follower",
     "Gauges",
     "Health",
+    "HeldMoney",
     "HolderRow",
+    "Identity",
+    "IncompleteNow",
     "Level",
     "Maintenance",
     "MeterGuard",
     "MeterRow",
+    "MoneyNow",
+    "OldestClaim",
+    "OldestThread",
+    "Overview",
     "Page",
     "Pass",
     "QueueDepth",
     "QueueDetail",
+    "QueueNow",
     "QueueRow",
     "QueueState",
     "RefusalDetail",
@@ -112,12 +147,16 @@ __all__ = [
     "RunRow",
     "StateCounts",
     "Stored",
+    "SweepLease",
+    "SweepNow",
     "ThreadDetail",
     "ThreadFilter",
     "ThreadRow",
     "ThreadStatus",
+    "ThreadTotals",
     "TombstoneDetail",
     "TombstoneRow",
+    "TombstonesNow",
     "Verdict",
     "WriteRow",
 ]

@@ -7,15 +7,24 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final, Protocol
 
+from engine.errors import SpendMeterUnavailable
+
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable
+    from datetime import datetime
 
     from engine.checkpoints import Checkpointer, SweepGuard, SweepPolicy, SweepResult
     from engine.reserved import ReservedRows
+    from engine.store import Store
 
 PAUSE: Final = timedelta(milliseconds=50)
 """Between two steps, so that workers get their turn."""
+METER_BATCH: Final = 5_000
+"""Settled reservations of a meter to a transaction."""
+MAX_STEPS: Final = 10_000
+"""Transactions on one meter in one pass; what is left goes in the next."""
+MINUTE: Final = timedelta(minutes=1)
 RESERVED_BATCH: Final = 10_000
 """Lapsed rows to a transaction."""
 
@@ -27,7 +36,8 @@ class Pass:
     """What one pass over the store did, all pages together.
 
     `next` is set where the retention sweep ended early: the pass after it goes on from there. `reserved_errors`
-    counts tables whose lapsed rows could not be collected; the log names them.
+    counts tables whose lapsed rows could not be collected, `meter_errors` meters that could not be purged; the log
+    names them. `units_purged` are settled reservations of meters, `accounts_purged` idle accounts of windows.
     """
 
     pages: int = 0
@@ -39,6 +49,9 @@ class Pass:
     reserved_examined: int = 0
     reserved_collected: int = 0
     reserved_errors: int = 0
+    units_purged: int = 0
+    accounts_purged: int = 0
+    meter_errors: int = 0
 
     def plus(self, page: SweepResult) -> Pass:
         """This and one page of the retention sweep more."""
@@ -96,6 +109,41 @@ class ReservedChore:
             reserved_collected=done.reserved_collected + report.collected,
             reserved_errors=done.reserved_errors + report.errors,
         )
+
+
+class MeterChore:
+    """Reservations of every meter that were settled longer ago than `age` go."""
+
+    def __init__(self, store: Store, age: timedelta) -> None:
+        self._store = store
+        self._age = age
+
+    def run(self, done: Pass, shift: Shift) -> Pass:
+        """See `Chore`; meters that fail are logged, and tried again in the next pass."""
+        before = self._store.clock.now() - self._age
+        after: str | None = ""
+        while after is not None:
+            prefixes, after = self._store.desk.prefixes(after)
+            for prefix in prefixes:
+                done = self._purge(prefix, before, done, shift)
+        return done
+
+    def _purge(self, prefix: str, before: datetime, done: Pass, shift: Shift) -> Pass:
+        meter = self._store.meter_operator(prefix, lease=MINUTE, unknown_after_lease="release")
+        try:
+            for _ in range(MAX_STEPS):
+                gone = meter.purge(before, limit=METER_BATCH)
+                done = replace(
+                    done,
+                    units_purged=done.units_purged + gone.reservations,
+                    accounts_purged=done.accounts_purged + gone.periods,
+                )
+                if max(gone.reservations, gone.periods) < METER_BATCH or not shift.goes_on():
+                    break
+        except SpendMeterUnavailable as error:
+            log.warning("the meter %r was not purged: %s", prefix, error)
+            done = replace(done, meter_errors=done.meter_errors + 1)
+        return done
 
 
 class RetentionChore:

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from engine.checkpoints.model import ANY, Tenancy, Unset
+from engine.checkpoints.model import ANY, Tenancy, Unset, as_utc
 from engine.database.columns import check_optional_id
 from engine.desk.claim_views import ClaimState
 from engine.errors import ValidationError
 
 if TYPE_CHECKING:
+    from datetime import datetime
     from typing import TypeVar
 
     Word = TypeVar("Word", bound=StrEnum)
@@ -30,12 +31,14 @@ class ClaimFilter:
 
     `tenant` is the one that the claim was made for. `stored` CLAIM_ONLY lists ids that have a claim and no
     checkpoint (ruling 51). Neither has an index: they are looked for among the next 10,000 claims.
+    `expired_since`: the claim is over, and was not before that instant; of one holder it is looked for, too.
     """
 
     tenant: Tenancy = ANY
     state: ClaimState | None = None
     holder: str | None = None
     stored: Stored | None = None
+    expired_since: datetime | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.tenant, Unset):
@@ -43,6 +46,11 @@ class ClaimFilter:
         check_optional_id("holder", self.holder)
         object.__setattr__(self, "state", as_word("state", self.state, ClaimState))
         object.__setattr__(self, "stored", as_word("stored", self.stored, Stored))
+        object.__setattr__(self, "expired_since", as_utc("expired_since", self.expired_since))
+        if self.expired_since is not None:
+            if self.state is ClaimState.LIVE:
+                raise ValidationError("expired_since", ("a live claim has not expired; leave the state out",))
+            object.__setattr__(self, "state", ClaimState.EXPIRED)
 
     @property
     def searches(self) -> bool:

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import and_, bindparam, literal, select, tuple_
 
-from engine.checkpoints.listing import BEYOND, ID, MAX_DRIVEN, MOST, NOW, header, size_of
+from engine.checkpoints.listing import BEYOND, ID, MAX_DRIVEN, MOST, NOW, SINCE, header, size_of
 from engine.checkpoints.model import Unset
 from engine.checkpoints.registry_model import position
 from engine.checkpoints.tables import CLAIMED, thread
-from engine.clock import from_ns
+from engine.clock import from_ns, to_ns
 from engine.database.backend import backend_of
 from engine.database.columns import Identifier, Instant
 from engine.desk.claim_filter import Stored
@@ -92,6 +92,8 @@ def _stretch(wanted: ClaimFilter, most: int) -> CTE:
         asked.append(thread.c.claim_holder <= _HOLDER)
     elif wanted.state is not None:
         asked.append(_RANGES[wanted.state])
+        if wanted.expired_since is not None:
+            asked.append(_END >= SINCE)
     asked.append(tuple_(*keys) > tuple_(start, ID))
     return select(*NEEDED).where(*asked).order_by(*keys).limit(most).cte("stretch")
 
@@ -106,6 +108,8 @@ def _conditions(c: Any, wanted: ClaimFilter) -> list[ColumnElement[bool]]:
     if wanted.holder is not None and wanted.state is not None:
         live = c.claim_expires_at > NOW
         asked.append(live if wanted.state is ClaimState.LIVE else ~live)
+        if wanted.expired_since is not None:
+            asked.append(c.claim_expires_at >= SINCE)
     if not isinstance(wanted.tenant, Unset):
         of_nobody = c.claim_tenant.is_(None)
         asked.append(of_nobody if wanted.tenant is None else c.claim_tenant == _TENANT)
@@ -116,14 +120,17 @@ def _conditions(c: Any, wanted: ClaimFilter) -> list[ColumnElement[bool]]:
 
 
 def _values(connection: Connection, wanted: ClaimFilter, after: str | None) -> dict[str, Any]:
-    expires, thread_id = -BEYOND, ""
+    since = -BEYOND if wanted.expired_since is None else to_ns(wanted.expired_since)
+    # Whichever of the two lower bounds a planner goes by, it is as good as the other.
+    expires, thread_id = max(-BEYOND, since - 1), ""
     if after is not None and wanted.holder is not None:
         thread_id = str(decode_cursor(after, str)[0])
     elif after is not None:
         expires, thread_id = position(after)
     tenant = None if isinstance(wanted.tenant, Unset) else wanted.tenant
     now = backend_of(connection).now()
-    return {"expires": expires, "id": thread_id, "holder": wanted.holder, "tenant": tenant, "now": now}
+    values = {"expires": expires, "id": thread_id, "holder": wanted.holder, "tenant": tenant, "now": now}
+    return values | {"since": since}
 
 
 def _order_of(wanted: ClaimFilter) -> Any:

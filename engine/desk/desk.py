@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.checkpoints.model import ANY
 from engine.clock import from_ns
+from engine.database.identity import Identity, identity
 from engine.desk import (
     claim,
     claims,
@@ -26,7 +27,7 @@ from engine.desk.frontier import Frontier
 from engine.desk.gauges import gauges
 from engine.desk.health import health
 from engine.desk.moment import moment
-from engine.desk.money_desk import MoneyDesk
+from engine.desk.overview_desk import OverviewDesk
 from engine.desk.queue_views import QueueFilter
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ if TYPE_CHECKING:
 _EVERY_CLAIM: Final = ClaimFilter()
 
 
-class Desk(MoneyDesk):
+class Desk(OverviewDesk):
     """What an operator may see of one store. Safe to share between threads; each call is one bounded read."""
 
     def __init__(self, transactions: Transactions, store: str) -> None:
@@ -82,9 +83,11 @@ class Desk(MoneyDesk):
         """One keyset page of a thread's direct children, earliest adopted first."""
         return self._one("desk.children", descendants.children, parent, after, limit)
 
-    def tombstones(self, after: str | None = None, limit: int = 100) -> Page[TombstoneRow]:
-        """One keyset page of deleted ids, last deleted first."""
-        return self._one("desk.tombstones", graves.tombstones, after, limit)
+    def tombstones(
+        self, after: str | None = None, limit: int = 100, *, since: datetime | None = None
+    ) -> Page[TombstoneRow]:
+        """One keyset page of deleted ids, last deleted first; `since` leaves out those deleted before it."""
+        return self._one("desk.tombstones", graves.tombstones, after, limit, since)
 
     def claims(
         self, wanted: ClaimFilter = _EVERY_CLAIM, after: str | None = None, limit: int = 100
@@ -186,6 +189,10 @@ class Desk(MoneyDesk):
         if thread_id is not None:
             return ThreadFollower(self._tx, wanted, after_position)
         return StoreFollower(self._tx, self._store, wanted, after_position)
+
+    def identity(self) -> Identity:
+        """Which server, database and role the store's connections have reached."""
+        return self._tx.read("desk.identity", identity)
 
     def health(self) -> Health:
         """What a doctor finds in the store and its server; needs no more than the right to read."""

@@ -12,7 +12,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from engine.checkpoints import ClaimRequest
-from engine.desk.chores import Chore, Pass, ReservedChore, RetentionChore, Shift
+from engine.desk.chores import Chore, MeterChore, Pass, ReservedChore, RetentionChore, Shift
 from engine.errors import EngineError, ThreadBusy, ValidationError
 
 if TYPE_CHECKING:
@@ -40,10 +40,12 @@ def protect_nothing(_thread_ids: Sequence[str]) -> Mapping[str, frozenset[str]]:
 class Maintenance:
     """Does the chores of `store` every `interval`, in this process as long as it holds the lease.
 
-    They are the sweep of lapsed reserved rows, and the retention sweep by `policy`.
+    They are the sweep of lapsed reserved rows, where `meter_age` is given the purge of what meters settled longer
+    ago (it must be longer than the longest rolling window), and the retention sweep by `policy`.
 
     A guard that raises stops the pass with its page untouched; the next pass goes on from there, after an
-    interval that doubles with each failure. ValidationError for an interval that is not above zero.
+    interval that doubles with each failure. ValidationError for an interval that is not above zero,
+    or a `meter_age` below it.
     """
 
     def __init__(
@@ -53,14 +55,18 @@ class Maintenance:
         interval: timedelta,
         policy: SweepPolicy,
         guard: SweepGuard | None = None,
+        meter_age: timedelta | None = None,
     ) -> None:
         if interval <= timedelta(0):
             raise ValidationError("interval", ("must be above zero",))
+        if meter_age is not None and meter_age < timedelta(0):
+            raise ValidationError("meter_age", ("must not be negative",))
         self._checkpoints: Checkpointer = store.checkpoints
         self._interval = interval
         self._retention = RetentionChore(store.checkpoints, policy, guard or protect_nothing)
+        purges = () if meter_age is None else (MeterChore(store, meter_age),)
         # Retention comes last: it asks a guard of somebody else's, whose failure ends the pass.
-        self._chores: tuple[Chore, ...] = (ReservedChore(store.reserved), self._retention)
+        self._chores: tuple[Chore, ...] = (ReservedChore(store.reserved), *purges, self._retention)
         self._holder = f"maintenance/{socket.gethostname()}/{os.getpid()}/{uuid.uuid4().hex[:8]}"
         self._failures = 0
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from engine.desk import accounts, adopting, days, money_counts, money_detail, money_pages
 from engine.desk.bound import Bound
+from engine.desk.meters import find_meters
 from engine.desk.money_filter import FenceFilter, ReservationFilter
 
 if TYPE_CHECKING:
@@ -56,6 +57,11 @@ class MoneyDesk(Bound):
     ) -> ReservationDetail | None:
         """The whole story of one; `source` is a meter's prefix or a table's name. None when there is none."""
         return self._whole("desk.reservation", money_detail.reservation_detail, kind, reservation_id, source)
+
+    def prefixes(self, after: str = "") -> tuple[tuple[str, ...], str | None]:
+        """The prefixes of the meters in this database behind `after`, and where to go on from."""
+        found = self._one("desk.prefixes", find_meters, after)
+        return tuple(meter.prefix for meter in found.found), found.next
 
     def meters(self, after: str | None = None, limit: int = 64) -> Page[MeterRow]:
         """One keyset page of at most 64 meters, by prefix, found by their tables."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import bindparam, literal_column, select
+from sqlalchemy import ColumnElement, bindparam, literal_column, select
 
 from engine.checkpoints.listing import CLOCK, NOW, size_of
 from engine.checkpoints.tables import queue_entry, queue_run
@@ -20,7 +20,7 @@ from engine.desk.views import MAX_COUNT, MAX_PARTS
 if TYPE_CHECKING:
     from datetime import timedelta
 
-    from sqlalchemy import ColumnElement, Connection
+    from sqlalchemy import Connection
 
 _ENTRY: Final = Statement(
     select(CLOCK.c.now, *shown_of_entry(queue_entry.c)).where(queue_entry.c.id == bindparam("entry"))
@@ -51,17 +51,16 @@ def _first(state: str) -> ColumnElement[Any]:
     return select(time).where(condition).order_by(time).limit(1).scalar_subquery()
 
 
-_DEPTH: Final = Statement(
-    select(
-        NOW.label("now"),
-        _number("queued", past=False).label("queued"),
-        _number("queued", past=True).label("due"),
-        _number("leased", past=False).label("leased"),
-        _number("leased", past=True).label("lapsed"),
-        _first("queued").label("first_due"),
-        _first("leased").label("first_over"),
-    )
+DEPTH: Final[tuple[ColumnElement[Any], ...]] = (
+    _number("queued", past=False).label("queued"),
+    _number("queued", past=True).label("due"),
+    _number("leased", past=False).label("leased"),
+    _number("leased", past=True).label("lapsed"),
+    _first("queued").label("first_due"),
+    _first("leased").label("first_over"),
 )
+"""What a `QueueDepth` is made of, beside `now`."""
+_DEPTH: Final = Statement(select(NOW.label("now"), *DEPTH))
 
 
 def queue_detail(connection: Connection, entry_id: str) -> QueueDetail | None:
@@ -76,7 +75,11 @@ def queue_detail(connection: Connection, entry_id: str) -> QueueDetail | None:
 
 def queue_depth(connection: Connection) -> QueueDepth:
     """How many entries are open, due and over, and for how long the first of them has been so."""
-    row: Any = _DEPTH.one(connection)
+    return depth_of(_DEPTH.one(connection))
+
+
+def depth_of(row: Any) -> QueueDepth:
+    """A row of the `DEPTH` columns and `now`."""
     return QueueDepth(
         queued=capped(row.queued),
         due=capped(row.due),

@@ -129,6 +129,9 @@ def test_maintain_sweeps_until_it_is_told_to_end(harness: Harness, live: Checkpo
             "reserved_examined": 0,
             "reserved_collected": 0,
             "reserved_errors": 0,
+            "units_purged": 0,
+            "accounts_purged": 0,
+            "meter_errors": 0,
         }
         fill(live, "later")
         until(lambda: history(live, "later") == ["c2"], "the next pass", limit=PATIENCE)

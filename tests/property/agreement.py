@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from engine.checkpoints import ThreadQuery
+from engine.checkpoints.records import instant_of
 from engine.clock import from_ns
 from engine.errors import EngineError, InvalidCommit, ValidationError
 from tests.property.audit import Tables, audit
-from tests.property.plans import CHECKPOINT_IDS, EFFECT_KEYS, UNKNOWN
+from tests.property.plans import CHECKPOINT_IDS, EFFECT_KEYS, HOLDERS, TENANTS, THREADS, UNKNOWN
+from tests.property.retained import Landed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from engine.checkpoints import Checkpointer
+    from engine.store import Store
     from tests.property.model import Model, Thread
+    from tests.property.operated import Operated
 
 PAGE = 2
 ALL = 1000
@@ -88,10 +93,11 @@ def check_tables(model: Model, tables: Tables) -> None:
     assert tables.meta["reclamation_mark"] == model.mark
     for t, thread in model.stored.items():
         _check_row(thread, tables.threads[t])
+        _check_times(thread, tables, t)
         found = {row["key"]: row["value"] for row in tables.of("thread_metadata", t)}
         assert found == thread.metadata, (t, found)
         places = {row["parent_id"] for row in tables.of("child_place", t)}
-        assert places == thread.parents, (t, places)
+        assert places == set(thread.parents), (t, places)
         seen = [
             (row["count"], row["last_token"], row["last_verb"], from_ns(row["last_at"]))
             for row in tables.of("refusal", t)
@@ -110,3 +116,32 @@ def _check_row(thread: Thread, row: dict[str, Any]) -> None:
     assert row["tomb_first"] == thread.tomb, row
     numbers = (row["first_seq"], row["next_seq"], row["floor_seq"])
     assert numbers == ((log.first, log.next, log.floor) if log else (None, None, None)), row
+    times = tuple(instant_of(row[name]) for name in ("created_at", "updated_at", "deleted_at"))
+    assert times == (thread.created_at, thread.updated_at, thread.buried_at), row
+
+
+def _check_times(thread: Thread, tables: Tables, t: str) -> None:
+    """What retention judges by: places are in order, times are the store's own."""
+    history = [
+        Landed(row["checkpoint_id"], row["run_id"], from_ns(row["committed_at"]), row["first_seq"])
+        for row in tables.of("checkpoint", t)
+    ]
+    assert history == thread.story, (t, history)
+    times = {row["seq"]: from_ns(row["committed_at"]) for row in tables.of("event", t)}
+    assert times == (thread.log.times if thread.log else {}), (t, times)
+
+
+def check_operated(model: Operated, store: Store, turn: int) -> None:
+    """What operators see: the queue, children, evidence, listings. `turn` picks what is looked at this time."""
+    assert store.queue.entries(limit=ALL) == model.queue.entries()
+    t, cursor, run = THREADS[turn % 3], THREADS[turn // 3 % 3], HOLDERS[turn // 2 % 3]
+    for after, most in ((None, ALL), (cursor, turn % PAGE)):
+        actual = outcome(lambda a=after, m=most: store.checkpoints.children(t, after=a, limit=m))
+        check(outcome(model.children, t, after, most), actual, ("children", t, after, most))
+    found = store.checkpoints.latest_of_runs(t, [run])
+    check(model.latest_of_runs(t, [run]), found, ("latest_of_runs", t, run))
+    tenant, limit = TENANTS[turn // 2 % 3], (1, ALL)[turn % 2]
+    page = store.checkpoints.threads(ThreadQuery(tenant, limit=limit))
+    check(model.threads(tenant, limit), page, ("threads", tenant, limit))
+    page = store.checkpoints.incomplete(tenant, limit=limit)
+    check(model.incomplete(tenant, limit), page, ("incomplete", tenant, limit))

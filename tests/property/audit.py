@@ -1,4 +1,4 @@
-"""The invariants of checkpoints.md section 3, read from the tables themselves with plain SQL.
+"""The invariants of both documents' sections 3, read from the tables themselves with plain SQL.
 
 `audit` needs no model: it must hold of every store, after every transaction of any history of calls. Only
 races on PostgreSQL may leave pending writes of an earlier place (ruling 1): pass `raced=True` there.
@@ -27,7 +27,11 @@ ORDERS = {
     "thread_metadata": "thread_id, key",
     "child_place": "parent_id, position",
     "refusal": "thread_id",
+    "queue_entry": "id",
+    "queue_run": "thread_id, entry_id, n",
 }
+OF_THREADS = frozenset(ORDERS) - {"queue_entry", "queue_run"}
+"""The tables whose rows go with their thread. Queue entries stay: a wish does not depend on what there is."""
 CLAIM = (
     "claim_token",
     "claim_holder",
@@ -69,6 +73,10 @@ class Tables:
         owner = "child_id" if table == "child_place" else "thread_id"
         return [row for row in self._rows[table] if row[owner] == t]
 
+    def all(self, table: str) -> Rows:
+        """Every row of the table, in the order of its key."""
+        return self._rows[table]
+
     def owners(self, table: str) -> set[str]:
         """The threads that have a row in the table."""
         return {row["child_id" if table == "child_place" else "thread_id"] for row in self._rows[table]}
@@ -76,9 +84,10 @@ class Tables:
 
 def audit(tables: Tables, *, raced: bool = False) -> None:
     """AssertionError naming the table and thread where an invariant does not hold."""
-    for table in ORDERS:
+    for table in OF_THREADS:
         orphans = tables.owners(table) - set(tables.threads)
         assert not orphans, f"{table} has rows of {orphans}, which have no thread"
+    _check_queue(tables)
     tokens = [row["claim_token"] for row in tables.threads.values() if row["claim_token"] is not None]
     assert len(tokens) == len(set(tokens)), "two threads hold one token"
     for t, row in tables.threads.items():
@@ -96,7 +105,7 @@ def _check_row(row: dict[str, Any], tables: Tables) -> None:
     if row["claim_token"] is None:
         assert row["claim_tenant"] is None, row
         assert not row["claim_tenant_recorded"], row
-    content = [table for table in ORDERS if table != "thread" and tables.of(table, row["thread_id"])]
+    content = [table for table in OF_THREADS if table != "thread" and tables.of(table, row["thread_id"])]
     if row["latest_id"] is None and row["first_seq"] is None and row["claim_token"] is None:
         held = set(content) - {"child_place", "refusal"}
         assert row["tomb_first"] is not None or held, f"a row that holds nothing: {row}"
@@ -161,3 +170,21 @@ def _check_metadata(row: dict[str, Any], pairs: Rows) -> None:
     owner = row["tenant_key"] if row["parent_id"] is None else None  # A child is in no listing of its tenant.
     for pair in pairs:
         assert (pair["tenant_key"], pair["updated_at"]) == (owner, row["updated_at"]), (pair, row)
+
+
+def _check_queue(tables: Tables) -> None:
+    """At most one entry of a thread runs; a lease is there wholly or not at all; runs belong to their entry."""
+    entries = {row["id"]: row for row in tables.all("queue_entry")}
+    leased = [row["thread_id"] for row in entries.values() if row["state"] == "leased"]
+    assert len(leased) == len(set(leased)), f"two entries of one thread are leased: {leased}"
+    for row in entries.values():
+        held = row["state"] == "leased"
+        assert (row["lease_owner"] is not None, row["lease_until"] is not None) == (held, held), row
+        assert row["attempts"] == row["lease_token"] <= row["max_attempts"], row
+    runs: dict[str, list[int]] = {}
+    for run in tables.all("queue_run"):
+        assert run["entry_id"] in entries, f"a run without its entry: {run}"
+        assert entries[run["entry_id"]]["thread_id"] == run["thread_id"], run
+        runs.setdefault(run["entry_id"], []).append(run["n"])
+    for entry, numbers in runs.items():
+        assert numbers == list(range(1, len(numbers) + 1)), (entry, numbers)

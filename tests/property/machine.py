@@ -12,7 +12,7 @@ from engine.checkpoints import ClaimRequest, Fence, RunClaim
 from engine.errors import StaleClaim
 from tests.property.agreement import check, check_tables, check_thread, outcome
 from tests.property.audit import Tables
-from tests.property.model import Model
+from tests.property.operated import Operated
 from tests.property.plans import (
     COMMITS,
     FENCES,
@@ -26,6 +26,7 @@ from tests.property.plans import (
     Token,
     token_of,
 )
+from tests.property.succession import Succession
 from tests.support.builders import STEP, TTL
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ SEVERAL_STEPS = st.lists(STEPS, min_size=2, max_size=8)
 
 
 class Threads(RuleBasedStateMachine):
-    """Claim, renew, release, commit, compact, delete, reclaim and reopen, in any order."""
+    """Claim, renew, release, commit, compact, delete and reopen, in any order."""
 
     subject: Subject
     """Set by the test that runs the machine."""
@@ -59,7 +60,8 @@ class Threads(RuleBasedStateMachine):
     def __init__(self) -> None:
         super().__init__()
         self.subject.wipe()
-        self.model = Model(self.subject.clock.now(), self._last_token())
+        self.model = Operated(self.subject.clock.now(), self._last_token())
+        self.succession = Succession()
         self._touched: dict[str, int] = {}
 
     @initialize(t=THREAD)
@@ -128,15 +130,6 @@ class Threads(RuleBasedStateMachine):
         other = None if fence is None else Fence(fence, token_of(which, self.model, fence))
         self._call("delete_thread", through, (t,), t, token, other)
 
-    @rule()
-    def reclaim(self) -> None:
-        """Every tombstone that holds nothing else goes, and the mark rises over its number."""
-        for t, thread in self.model.stored.items():
-            if thread.tomb is not None and thread.lease is None and not thread.has_content:
-                self.subject.reclaim(t, self.model.reclaim(t))
-                self.seen["reclaim"] += 1
-                self._touched = dict.fromkeys(THREADS, 0)
-
     @rule(by=JUMP)
     def advance(self, by: timedelta) -> None:
         """Time passes, or the clock is set back a little."""
@@ -159,6 +152,7 @@ class Threads(RuleBasedStateMachine):
         with self.subject.raw() as connection:
             tables = Tables(connection)
         check_tables(self.model, tables)
+        self.succession.look(tables)
 
     def teardown(self) -> None:
         """Reading has changed nothing: every thread once more, through the first store."""

@@ -1,8 +1,8 @@
 """The rules of durable threads once more, over plain dictionaries: what the stores are held against.
 
-Written from checkpoints.md 1.5 and 2 and rulings 14, 17, 20 and 75, not from the engine: it shares only the
-records and the errors. A refusal is raised, a result returned, as a store would; `InvalidCommit.reason` here
-is a piece of text that the store's own words must hold.
+Written from checkpoints.md 1.5 and 2 and rulings 14, 16, 17, 20, 71 and 75, not from the engine: it shares only the
+records and the errors. What operators do to threads is added in `operated`. A refusal is raised, a result returned,
+as a store would; `InvalidCommit.reason` here is a piece of text that the store's own words must hold.
 """
 
 from __future__ import annotations
@@ -34,8 +34,10 @@ from engine.errors import (
     ThreadDeleted,
     ValidationError,
 )
+from tests.property.retained import Landed, evidence
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from datetime import datetime, timedelta
 
 SETTLED = (CheckpointStatus.COMPLETED, CheckpointStatus.FAILED)
@@ -59,6 +61,14 @@ class Log:
     next: int
     floor: int
     records: list[EventRecord] = field(default_factory=list)
+    times: dict[int, datetime] = field(default_factory=dict)
+    """When each kept event was committed."""
+
+    def drop_below(self, floor: int) -> None:
+        """Raise the floor to this number, which lies within the log or just behind it."""
+        self.floor = floor
+        self.records = [record for record in self.records if record.seq >= floor]
+        self.times = {record.seq: self.times[record.seq] for record in self.records}
 
 
 @dataclass
@@ -80,10 +90,15 @@ class Thread:
     writes: list[PendingWrite] = field(default_factory=list)
     log: Log | None = None
     tomb: int | None = None
+    buried_at: datetime | None = None
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+    landed: dict[str, Landed] = field(default_factory=dict)
+    """Of each checkpoint of the history, what retention judges by."""
     effects: dict[str, EffectRecord] = field(default_factory=dict)
     metadata: dict[str, str] = field(default_factory=dict)
-    parents: set[str] = field(default_factory=set)
-    """Every thread this one was adopted by; the places stay as long as the tombstone."""
+    parents: dict[str, int] = field(default_factory=dict)
+    """Every thread this one was adopted by, and its place there, which stays as long as the tombstone."""
     refusals: Refusals | None = None
 
     @property
@@ -107,6 +122,11 @@ class Thread:
         return bool(self.history or self.log or self.effects or self.metadata)
 
     @property
+    def story(self) -> list[Landed]:
+        """The history as retention sees it, oldest first."""
+        return [self.landed[each.id] for each in self.history]
+
+    @property
     def stored(self) -> bool:
         """Whether a store keeps a row for the id at all (2.3, ruling 75)."""
         return bool(self.lease or self.tomb or self.has_content)
@@ -121,6 +141,7 @@ class Model:
         self.mark = 1
         self.issued: dict[str, list[int]] = {}
         self._threads: dict[str, Thread] = {}
+        self._adopted = 0
 
     def thread(self, t: str) -> Thread:
         """What the id holds: nothing, if it was never used."""
@@ -130,6 +151,10 @@ class Model:
     def stored(self) -> dict[str, Thread]:
         """The ids of which a store keeps a row."""
         return {t: thread for t, thread in self._threads.items() if thread.stored}
+
+    def recorded_runs(self, t: str) -> set[str]:
+        """The runs that open queue entries ask about; there is no queue yet."""
+        return set()
 
     def advance(self, by: timedelta) -> None:
         """Move the clock, also back."""
@@ -163,6 +188,8 @@ class Model:
         thread = self.thread(t)
         if thread.token == token:
             thread.lease = None
+            if not thread.has_content:
+                thread.created_at = thread.updated_at = None
             if not thread.stored:
                 self._threads[t] = Thread()
 
@@ -172,8 +199,11 @@ class Model:
         lease = self._held(t, commit.token)
         self._fenced(commit.fence)
         self._check_commit(t, thread, commit)
+        thread.created_at = thread.created_at or self.now
         if commit.checkpoint is not None:
-            self._append(thread, commit.checkpoint, retract=commit.retract_turn)
+            if commit.retract_turn:
+                self._retract(thread, self.recorded_runs(t) - {commit.checkpoint.run_id})
+            self._append(thread, commit.checkpoint, self.numbers(t)[1])
         thread.writes += commit.writes
         self._record_effects(thread, lease, commit)
         self._merge(thread, commit)
@@ -183,8 +213,7 @@ class Model:
         """2.10: the floor only rises, and never past the next number."""
         log = self.thread(t).log
         if log is not None:
-            log.floor = max(log.floor, min(before_seq, log.next))
-            log.records = [record for record in log.records if record.seq >= log.floor]
+            log.drop_below(max(log.floor, min(before_seq, log.next)))
 
     def delete_thread(self, t: str, token: int, fence: Fence | None) -> None:
         """2.11: a deleted log leaves a tombstone that skips one number."""
@@ -192,7 +221,7 @@ class Model:
         self._fenced(fence)
         old = self.thread(t)
         tomb = old.tomb if old.log is None else old.log.next + 1
-        kept = Thread(tomb=tomb, parents=old.parents, refusals=old.refusals)
+        kept = Thread(tomb=tomb, buried_at=self.now, parents=old.parents, refusals=old.refusals)
         self._threads[t] = kept if tomb else Thread()
 
     def observe(self, refused: StaleClaim, verb: str) -> None:
@@ -287,14 +316,27 @@ class Model:
             if keys.count(draft.key) > 1 or (stored is not None and stored.value != draft.value):
                 raise InvalidCommit(t, "effect")
 
-    def _append(self, thread: Thread, new: Checkpoint, *, retract: bool) -> None:
-        if retract:
-            while thread.history and thread.history[-1].status not in SETTLED:
-                thread.history.pop()
+    def _retract(self, thread: Thread, recorded: set[str]) -> None:
+        """All after the newest settled checkpoint goes but the newest of each recorded run (rulings 16, 71)."""
+        stays = evidence(thread.story, recorded)
+        settled = [n for n, each in enumerate(thread.history) if each.status in SETTLED]
+        closed = settled[-1] + 1 if settled else 0
+        stays |= {each.id for each in thread.history[:closed]}
+        self.keep_checkpoints(thread, stays)
+
+    def keep_checkpoints(self, thread: Thread, ids: Collection[str]) -> None:
+        """Drop every other one."""
+        thread.history = [each for each in thread.history if each.id in ids]
+        thread.landed = {each: thread.landed[each] for each in thread.landed if each in ids}
+
+    def _append(self, thread: Thread, new: Checkpoint, following: int) -> None:
         thread.history.append(new)
+        thread.landed[new.id] = Landed(new.id, new.run_id, self.now, following)
         thread.writes = []
-        if new.origin is not None:
-            thread.parents.add(new.origin.parent)
+        thread.updated_at = self.now
+        if new.origin is not None and new.origin.parent not in thread.parents:
+            self._adopted += 1
+            thread.parents[new.origin.parent] = self._adopted
 
     def _record_effects(self, thread: Thread, lease: Lease, commit: Commit) -> None:
         for draft in commit.effects:
@@ -302,6 +344,8 @@ class Model:
             thread.effects.setdefault(draft.key, made)
 
     def _merge(self, thread: Thread, commit: Commit) -> None:
+        if commit.metadata:
+            thread.updated_at = self.now
         for key, value in (commit.metadata or {}).items():
             if value is None:
                 thread.metadata.pop(key, None)
@@ -330,4 +374,5 @@ class Model:
         ]
         log.next += len(made)
         log.records += made
+        log.times |= dict.fromkeys((record.seq for record in made), self.now)
         return made

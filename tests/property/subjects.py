@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import text
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from engine.checkpoints import Checkpointer
+    from engine.checkpoints import Checkpointer, RunQueue
     from engine.store import Store
     from tests.support.harness import Harness
 
@@ -28,8 +29,30 @@ OF_THREADS = (
     "thread_metadata",
     "child_place",
     "refusal",
+    "queue_entry",
+    "queue_run",
 )
 """The tables that durable threads fill."""
+
+
+class Ids:
+    """Stands in for the module `uuid` where ids are made: the same ones in every run, and not in the order made."""
+
+    def __init__(self) -> None:
+        self._made = 0
+
+    def restart(self) -> None:
+        """A new run begins."""
+        self._made = 0
+
+    def uuid4(self) -> str:
+        """The next id."""
+        self._made += 1
+        return hashlib.md5(str(self._made).encode(), usedforsecurity=False).hexdigest()
+
+
+IDS = Ids()
+"""Of queue entries, in every test that says so; restarted with each run."""
 
 
 class Subject:
@@ -41,6 +64,11 @@ class Subject:
         self.kind, self.clock = harness.kind, harness.clock
         self._harness = harness
         self.stores = self._open()
+
+    @property
+    def queues(self) -> list[RunQueue]:
+        """One for each store."""
+        return [store.queue for store in self.stores]
 
     @property
     def checkpointers(self) -> list[Checkpointer]:
@@ -58,19 +86,12 @@ class Subject:
         return self.stores[0].engine.begin()
 
     def wipe(self) -> None:
-        """Forget every thread and the mark; tokens go on."""
+        """Forget every thread, every entry and the mark; tokens go on."""
+        IDS.restart()
         with self.raw() as connection:
             for table in OF_THREADS:
                 connection.execute(text(f"DELETE FROM {table}"))
             connection.execute(text("UPDATE meta SET reclamation_mark = 1"))
-
-    def reclaim(self, t: str, mark: int) -> None:
-        """Take a tombstone away and raise the mark, as a sweep does."""
-        with self.raw() as connection:
-            connection.execute(text("DELETE FROM thread WHERE thread_id = :t"), {"t": t})
-            connection.execute(text("DELETE FROM child_place WHERE child_id = :t"), {"t": t})
-            connection.execute(text("DELETE FROM refusal WHERE thread_id = :t"), {"t": t})
-            connection.execute(text("UPDATE meta SET reclamation_mark = :mark"), {"mark": mark})
 
     def _open(self) -> list[Store]:
         return [self._harness.open(), ordinary(self._harness.open())]

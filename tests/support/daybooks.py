@@ -31,7 +31,7 @@ def ms(start: datetime, count: int) -> datetime:
 
 def reserve(days: DaySpend, micro: Any, **more: Any) -> str:
     """A session of `micro` from A0 to A1 under CAP, unless said otherwise."""
-    fields = {"kind": "session", "at": A0, "expires": A1, "cap_micro": CAP}
+    fields: dict[str, Any] = {"kind": "session", "at": A0, "expires": A1, "cap_micro": CAP}
     return days.reserve(micro=micro, **(fields | more))
 
 

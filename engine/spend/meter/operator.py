@@ -12,7 +12,7 @@ from engine.database.columns import check_id
 from engine.database.retries import RetryPolicy
 from engine.database.statement import Statement
 from engine.spend.answers import evidence_text
-from engine.spend.meter import settle
+from engine.spend.meter import purge, settle
 from engine.spend.meter.calls import unavailable
 from engine.spend.meter.instants import span_ms, to_ms
 from engine.spend.meter.options import check_after_lease
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from engine.clock import Clock
     from engine.database.transaction import Transactions
-    from engine.spend.meter.model import MeterPage, Outcome, ReconcileReport, Settlement
+    from engine.spend.meter.model import MeterPage, Outcome, PurgeReport, ReconcileReport, Settlement
     from engine.spend.meter.options import Resolver
     from engine.spend.meter.tables import MeterTables
 
@@ -106,6 +106,16 @@ class MeterOperator:
         }
         with unavailable("defer"):
             return self._tx.write("defer", _defer, self._schema.fenced("defer"), values)
+
+    def purge(self, before: datetime, *, limit: int = 1000) -> PurgeReport:
+        """Forget up to `limit` reservations settled before, and as many idle accounts of rolling windows.
+
+        The operator knows no window: `before` must be older than the longest one, or units would be used twice.
+        """
+        most = min(max(1, whole("limit", limit)), purge.MAX_PAGE)
+        with unavailable("purge"):
+            tables = self._schema.tables()
+            return self._tx.write("purge", purge.purge_window, tables, to_ms(before), most)
 
     def list(
         self,
