@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING, Final
 
-from console import VERSION, stores
+from console import VERSION, stores, targets
 from console.gateway.store import OpenedStore
 from console.model import GatewayError
 
@@ -41,7 +41,7 @@ def examine(word: str) -> Examination:
     """Look at the store that a word means; never raises for a store that cannot be looked at."""
     programs = Finding("program", "ok", _versions())
     try:
-        url = stores.url_of(word)
+        url = targets.url_of(word)
     except stores.NoStoreError as error:
         return Examination(_address(word), (programs, Finding("reachable", "failure", str(error))))
     store = OpenedStore(url)

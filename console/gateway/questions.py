@@ -10,6 +10,7 @@ from console.model import Unset
 if TYPE_CHECKING:
     from console.claims_model import ClaimQuery
     from console.model import EventQuery, Tenancy, ThreadQuery
+    from console.money_model import FenceQuery, ReservationQuery
     from console.queue_model import QueueState
     from engine import desk
 
@@ -56,6 +57,36 @@ def queue_state(state: QueueState) -> desk.QueueState:
     from engine import desk
 
     return desk.QueueState[state.name]
+
+
+def reservation_filter(query: ReservationQuery) -> desk.ReservationFilter:
+    """Which reservations."""
+    from engine import desk
+
+    return desk.ReservationFilter(
+        kind=None if query.kind is None else desk.ReservationKind[query.kind.name],
+        state=None if query.state is None else desk.ReservationState[query.state.name],
+        owner=query.owner,
+        day=query.day,
+        thread_id=query.thread,
+        leased=query.leased,
+        prefix=query.meter,
+        table=query.table,
+    )
+
+
+def fence_filter(query: FenceQuery) -> desk.FenceFilter:
+    """Which fences."""
+    from engine import desk
+
+    return desk.FenceFilter(
+        kind=None if query.kind is None else desk.ReservationKind[query.kind.name],
+        state=None if query.state is None else desk.ReservationState[query.state.name],
+        owner=query.owner,
+        thread_id=query.thread,
+        deferred=query.deferred,
+        prefix=query.meter,
+    )
 
 
 def event_filter(query: EventQuery) -> dict[str, Any]:

@@ -6,11 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from console import stores
 from console.gateway import claim_rows, questions, queue_rows, rows
+from console.gateway.money import MoneyReading
 from console.gateway.store import OpenedStore
+from console.identity import Identity
 from console.model import EventBatch, GatewayError, Page
 from console.queue_model import QueueState
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from console.claims_model import ClaimQuery, ClaimRow, ClaimStory, ClaimTotals, HolderRow
     from console.model import (
         Counted,
@@ -30,16 +34,26 @@ _OPEN: Final = (QueueState.LEASED, QueueState.QUEUED)
 """The open entries' states, in the order in which they are listed."""
 
 
-class EngineGateway:
+class EngineGateway(MoneyReading):
     """Reads a store through `engine.desk`. Safe to share between threads."""
 
-    def __init__(self, url: str, clock: Clock | None = None) -> None:
-        self._store = OpenedStore(url, clock)
+    def __init__(
+        self, url: str, clock: Clock | None = None, secret: Callable[[], str] | None = None
+    ) -> None:
+        self._store = OpenedStore(url, clock, secret)
         self.label: StoreLabel = stores.label_of(url)
 
     def close(self) -> None:
         """End running calls and give the connections back."""
         self._store.close()
+
+    def identity(self) -> Identity:
+        """Which server, database and role the connection has reached."""
+        with self._store.desk() as door:
+            found = door.identity()
+        return Identity(
+            found.server, found.database, found.role, found.login, found.version, standby=found.standby
+        )
 
     # Threads
 

@@ -10,8 +10,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from console.gateway import questions
+from console.gateway.money_scripts import MoneyReads
 from console.gateway.store import OpenedStore
-from console.read.documents import document
+from console.read.documents import document, page_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from console.model import Tenancy, ThreadQuery
     from console.queue_model import QueueState
     from console.read.documents import Document
-    from engine import desk
 
 
 @contextmanager
@@ -33,7 +33,7 @@ def reading(url: str) -> Iterator[Reads]:
         store.close()
 
 
-class Reads:
+class Reads(MoneyReads):
     """Each call is one bounded read; raises GatewayError. Pages are `{as_of, next, rows}`."""
 
     def __init__(self, store: OpenedStore) -> None:
@@ -42,7 +42,7 @@ class Reads:
     def threads(self, query: ThreadQuery, after: str | None, limit: int) -> Document:
         """Threads, newest first, or by id where a prefix is asked for."""
         with self._store.desk() as door:
-            return _page(door.threads(questions.thread_filter(door, query), after, limit))
+            return page_of(door.threads(questions.thread_filter(door, query), after, limit))
 
     def count_threads(self, query: ThreadQuery) -> Document:
         """How many threads match, counted up to 10,000."""
@@ -52,17 +52,17 @@ class Reads:
     def incomplete(self, tenant: Tenancy, after: str | None, limit: int) -> Document:
         """Idle threads, longest untouched first."""
         with self._store.desk() as door:
-            return _page(door.incomplete(questions.tenant_of(tenant), after, limit))
+            return page_of(door.incomplete(questions.tenant_of(tenant), after, limit))
 
     def children(self, parent: str, after: str | None, limit: int) -> Document:
         """The direct children of a thread, earliest adopted first."""
         with self._store.desk() as door:
-            return _page(door.children(parent, after, limit))
+            return page_of(door.children(parent, after, limit))
 
     def tombstones(self, after: str | None, limit: int) -> Document:
         """Deleted ids, last deleted first."""
         with self._store.desk() as door:
-            return _page(door.tombstones(after, limit))
+            return page_of(door.tombstones(after, limit))
 
     def thread(self, thread: str) -> Document | None:
         """All that is stored of one id; None when nothing is."""
@@ -72,7 +72,7 @@ class Reads:
     def claims(self, query: ClaimQuery, after: str | None, limit: int) -> Document:
         """Claims, oldest expiry first, or by thread for one holder."""
         with self._store.desk() as door:
-            return _page(door.claims(questions.claim_filter(query), after, limit))
+            return page_of(door.claims(questions.claim_filter(query), after, limit))
 
     def claim(self, thread: str) -> Document | None:
         """The claim on one thread; None when nobody holds it."""
@@ -87,7 +87,7 @@ class Reads:
     def holders(self, after: str | None, limit: int) -> Document:
         """Who holds claims, by name, and how many."""
         with self._store.desk() as door:
-            return _page(door.holders(after, limit))
+            return page_of(door.holders(after, limit))
 
     def queue(
         self,
@@ -100,7 +100,7 @@ class Reads:
         """Entries of the run queue."""
         wanted = None if state is None else questions.queue_state(state)
         with self._store.desk() as door:
-            return _page(door.queue(wanted, thread, after, limit, tenant=questions.tenant_of(tenant)))
+            return page_of(door.queue(wanted, thread, after, limit, tenant=questions.tenant_of(tenant)))
 
     def queue_entry(self, entry: str) -> Document | None:
         """One entry with its runs; None when there is none of that id."""
@@ -111,10 +111,6 @@ class Reads:
         """How full the run queue is."""
         with self._store.desk() as door:
             return document(door.queue_depth())
-
-
-def _page(found: desk.Page[Any]) -> Document:
-    return {"as_of": found.as_of, "next": found.next, "rows": [document(row) for row in found.rows]}
 
 
 def _optional(found: Any) -> Document | None:

@@ -11,7 +11,7 @@ from console import VERSION, stores
 from console.model import GatewayError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from engine import Store, desk
@@ -22,11 +22,22 @@ STATEMENT_TIMEOUT: Final = timedelta(seconds=1)
 APPLICATION_NAME: Final = f"holdwatch/{VERSION}"
 
 
-class OpenedStore:
-    """One store, through a door that turns the engine's errors into `GatewayError`."""
+REFUSED_LOGIN: Final = frozenset({"28000", "28P01"})
+"""What PostgreSQL says of a password that is wrong, or has lapsed since."""
 
-    def __init__(self, url: str, clock: Clock | None = None) -> None:
+
+class OpenedStore:
+    """One store, through a door that turns the engine's errors into `GatewayError`.
+
+    `secret` gives the URL with its password, asked for each time the store is opened; it may block and raise
+    GatewayError.
+    """
+
+    def __init__(
+        self, url: str, clock: Clock | None = None, secret: Callable[[], str] | None = None
+    ) -> None:
         self._url = url
+        self._secret = secret
         self._clock = clock
         self._file = stores.file_of(url)
         self._identity: tuple[int, int] | None = None
@@ -42,6 +53,8 @@ class OpenedStore:
         try:
             yield self._opened().desk
         except EngineError as error:
+            if getattr(error, "sqlstate", None) in REFUSED_LOGIN:
+                self._drop()  # the next call asks for the password anew
             raise GatewayError(error.explain(), code=error.code, retryable=error.retryable) from error
 
     def close(self) -> None:
@@ -57,7 +70,7 @@ class OpenedStore:
                 self._check_file(self._file)
             if self._store is None:
                 self._store = engine.open_store(
-                    self._url,
+                    self._url if self._secret is None else self._secret(),
                     clock=self._clock,
                     ensure_schema=False,
                     read_only=True,

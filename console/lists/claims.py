@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from console import claim_facts, present, tables
 from console.claims_model import ClaimQuery, ClaimRow, Stored
 from console.commands import OpenThread
-from console.lists.view import Extra, Question, Tally, View
+from console.lists.view import Extra, Question, Tally, View, claims_of
 from console.model import Counted
 from console.present import Cell, Tone, middle, own
 from console.widgets.columns import Column
@@ -70,9 +70,9 @@ CLAIMS: Final[View[ClaimRow]] = View(
     key=lambda row: row.thread,
     facts=claim_facts.of_row,
     opens=lambda row: OpenThread(row.thread),
-    holder=lambda row: row.holder,
+    owner=lambda row: claims_of(row.holder),
     extra=Extra(
-        lambda gateway, thread: gateway.claim(thread), lambda row: (row.token, row.live, row.refused)
+        lambda gateway, row: gateway.claim(row.thread), lambda row: (row.token, row.live, row.refused)
     ),
 )
 BY_THREAD: Final = replace(CLAIMS, order=own("of one holder, by thread"))

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from console import filters, present
-from console.commands import ShowList
+from console import present
 from console.facts import Fact, fact, grid
 from console.lists.claims import renewal
-from console.lists.view import Question, View
+from console.lists.view import Question, View, claims_of
 from console.present import Cell, Tone, middle, own
 from console.widgets.columns import Column
 
@@ -16,11 +15,6 @@ if TYPE_CHECKING:
     from console.claims_model import HolderRow
     from console.jsontext import Line
     from console.widgets.columns import Scene
-
-
-def claims_of(holder: str) -> ShowList:
-    """All claims of a holder, as a command."""
-    return ShowList("claims", f"holder:{filters.quoted(holder)}")
 
 
 def _number(count: int, tone: Tone, *, more: bool) -> Cell:
@@ -63,7 +57,7 @@ HOLDERS: Final[View[HolderRow]] = View(
     key=lambda row: row.holder,
     facts=_facts,
     opens=lambda row: claims_of(row.holder),
-    holder=lambda row: row.holder,
+    owner=lambda row: claims_of(row.holder),
 )
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from console import present, queue_facts, tables
 from console.commands import OpenThread
-from console.lists.view import Extra, Question, Tally, View
+from console.lists.view import Extra, Question, Tally, View, claims_of
 from console.present import Cell, Safe, Tone, middle, own
 from console.queue_model import QueueQuery, QueueRow, QueueState
 from console.widgets.columns import Column
@@ -76,9 +76,9 @@ QUEUE: Final[View[QueueRow]] = View(
     key=lambda row: row.entry,
     facts=queue_facts.of_row,
     opens=lambda row: OpenThread(row.thread),
-    holder=lambda row: row.run,
+    owner=lambda row: None if row.run is None else claims_of(row.run),
     extra=Extra(
-        lambda gateway, entry: gateway.queue_runs(entry), lambda row: (row.state, row.token, row.run)
+        lambda gateway, row: gateway.queue_runs(row.entry), lambda row: (row.state, row.token, row.run)
     ),
 )
 

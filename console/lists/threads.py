@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from console import facts, tables
 from console.commands import OpenThread
-from console.lists.view import Question, Tally, View
+from console.lists.view import Question, Tally, View, claims_of
 from console.model import IncompleteQuery, ThreadQuery, ThreadRow, ThreadState
 from console.present import own
 
@@ -32,7 +32,7 @@ THREADS: Final[View[ThreadRow]] = View(
     key=lambda row: row.id,
     facts=_facts,
     opens=lambda row: OpenThread(row.id),
-    holder=lambda row: row.holder,
+    owner=lambda row: None if row.holder is None else claims_of(row.holder),
 )
 BY_ID: Final = replace(THREADS, order=own("by id"))
 INCOMPLETE: Final = replace(

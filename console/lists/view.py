@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic
+from typing import TYPE_CHECKING, Any, Final, Generic
 
+from console import filters
+from console.commands import ShowList
 from console.model import Row
+from console.present import own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -16,15 +19,22 @@ if TYPE_CHECKING:
     from console.present import Cell, Safe
     from console.widgets.columns import Column, Scene
 
+NOBODY: Final = own("nobody holds this row")
+
+
+def claims_of(holder: str) -> ShowList:
+    """All claims of a holder, as a command."""
+    return ShowList("claims", f"holder:{filters.quoted(holder)}")
+
 
 @dataclass(frozen=True, slots=True)
 class Extra:
     """What a row has beyond its list, asked for once the cursor lies still on it.
 
-    `ask` fetches it by the row's id; `version` is what must have changed for it to be fetched again.
+    `ask` fetches it for the row; `version` is what must have changed for it to be fetched again.
     """
 
-    ask: Callable[[Gateway, str], Any]
+    ask: Callable[[Gateway, Any], Any]
     version: Callable[[Any], object]
 
 
@@ -33,7 +43,8 @@ class View(Generic[Row]):
     """How a list looks, and what its rows lead to.
 
     `facts` fills the pane below from the row, its extra (None before it is here), the time and the room.
-    `none` is what an empty list says; `holder` names who holds the row, `opens` is what Enter does.
+    `none` is what an empty list says; `opens` is what Enter does, `owner` leads to whom the row belongs to, and
+    `orphan` says that there is nobody. `copies` is what is copied of the row, where that is not its key.
     """
 
     title: Safe
@@ -43,16 +54,21 @@ class View(Generic[Row]):
     key: Callable[[Row], str]
     facts: Callable[[Row, Any, Scene, int], tuple[Line, ...]]
     opens: Callable[[Row], Command]
-    holder: Callable[[Row], str | None] = lambda _row: None
+    owner: Callable[[Row], Command | None] = lambda _row: None
+    orphan: Safe = NOBODY
+    copies: Callable[[Row], str] | None = None
     extra: Extra | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """How many rows there are, where that is known, and what else is worth a word above the list."""
+    """How many rows there are, where that is known, and what else is worth a word above the list: in its line, or
+    in one of its own `below` that.
+    """
 
     total: Counted | None = None
     said: tuple[Cell, ...] = ()
+    below: tuple[Cell, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

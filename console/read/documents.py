@@ -18,8 +18,10 @@ if TYPE_CHECKING:
 
 Document = dict[str, Any]
 
-JSON_TEXTS: Final = frozenset({"body", "input", "payload", "value"})
+JSON_TEXTS: Final = frozenset({"body", "evidence", "input", "payload", "value"})
 """Fields that hold stored JSON text, in records that tell its whole `size`."""
+WHOLE_TEXTS: Final = frozenset({"evidence", "usage"})
+"""Fields that hold stored JSON text, never cut, in records that tell no size."""
 SECONDS: Final = "_seconds"
 _MICROSECOND: Final = timedelta(microseconds=1)
 _SPACES: Final = str.maketrans("\n\r\t", "   ")
@@ -38,8 +40,10 @@ def document(record: Any) -> Document:
     sized = any(field.name == "size" for field in fields(record))
     for field in fields(record):
         value = getattr(record, field.name)
-        if sized and field.name in JSON_TEXTS:
+        if value is not None and sized and field.name in JSON_TEXTS:
             made |= stored_text(field.name, value, record.size)
+        elif value is not None and not sized and field.name in WHOLE_TEXTS:
+            made |= stored_text(field.name, value, size_of(value))
         elif "timedelta" in str(field.type):
             made[f"{field.name}{SECONDS}"] = value
         else:
@@ -55,9 +59,19 @@ def _plain(value: Any) -> Any:
     return dict(value) if hasattr(value, "keys") else value
 
 
+def page_of(found: Any) -> Document:
+    """A page of the engine's."""
+    return {"as_of": found.as_of, "next": found.next, "rows": [document(row) for row in found.rows]}
+
+
+def size_of(text: str) -> int:
+    """How many bytes a stored text takes."""
+    return len(text.encode("utf-8", "surrogatepass"))
+
+
 def stored_text(name: str, text: str, size: int) -> Document:
     """Stored JSON text as a part of a document; `size` is how many bytes the whole text has."""
-    if len(text.encode("utf-8", "surrogatepass")) == size and _parses(text):
+    if size_of(text) == size and _parses(text):
         return {name: Raw(text)}
     return {f"{name}_text": text}
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final, TypeVar
 import typer
 
 from console.model import ANY
+from console.money import micro_of
 
 if TYPE_CHECKING:
     from enum import StrEnum
@@ -28,6 +29,23 @@ After = Annotated[
 Tenant = Annotated[str | None, typer.Option("--tenant", metavar="T", help="What belongs to this tenant.")]
 NoTenant = Annotated[bool, typer.Option("--no-tenant", help="What belongs to no tenant.")]
 AllTenants = Annotated[bool, typer.Option("--all-tenants", help="Everything, which is the default.")]
+
+
+Meter = Annotated[
+    str | None, typer.Option("--meter", metavar="PREFIX", help="Of the meter whose tables begin so.")
+]
+Cap = Annotated[
+    str | None,
+    typer.Option("--cap", metavar="USD", help="What a day may commit, in dollars: the store keeps no cap."),
+]
+
+
+def cap_of(text: str | None) -> int | None:
+    """A cap in micro-dollars, exactly as it was typed."""
+    try:
+        return None if text is None else micro_of(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"--cap: {error}") from error
 
 
 def tenancy(tenant: str | None, no_tenant: bool, all_tenants: bool) -> Tenancy:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from console import stores
+from console import targets
 from console.read.output import refusals
 
 if TYPE_CHECKING:
@@ -19,5 +19,5 @@ def opened(word: str) -> Iterator[Reads]:
     """The calls on the store that the word means; what the store refuses to answer ends the command with 1."""
     from console.gateway.scripts import reading
 
-    with refusals(), reading(stores.url_of(word)) as reads:
+    with refusals(), reading(targets.url_of(word)) as reads:
         yield reads

@@ -27,6 +27,7 @@ class ClaimsScreen(ListedPage):
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
     MODE: ClassVar[str] = "claims"
+    PANE: ClassVar[str] = "-four-lines"
     FIELDS: ClassVar[tuple[str, ...]] = filters.CLAIM_FIELDS
 
     def question(self, text: str) -> Question[Any]:

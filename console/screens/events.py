@@ -11,7 +11,9 @@ from textual import on
 
 from console import facts, filters, jsontext, tables
 from console.actions import Place, bindings
-from console.model import EventBatch, EventQuery, EventRow, GatewayError
+from console.config.titles import shown_of
+from console.lists import catalogue
+from console.model import EventBatch, EventRow, GatewayError
 from console.present import Cell, Tone, own, safe
 from console.refresh import Pace, Poll
 from console.screens.filtered import FilteredPage
@@ -48,7 +50,7 @@ class EventsScreen(FilteredPage):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._tail = Tail(EventQuery())
+        self._tail = Tail(filters.events(self.filter))
         self._turn = asyncio.Lock()
         self._poll = Poll(
             session.calls,
@@ -63,7 +65,11 @@ class EventsScreen(FilteredPage):
     def compose_body(self) -> Iterable[Widget]:
         """The tail, and the event under the cursor."""
         yield Listing(
-            tables.EVENTS, lambda row: row.position, rest=Rest.BOTTOM, empty=own("reading ..."), id="list"
+            shown_of(tables.EVENTS, self.session.columns.get(catalogue.EVENTS)),
+            lambda row: row.position,
+            rest=Rest.BOTTOM,
+            empty=own("reading ..."),
+            id="list",
         )
         yield Pane(id="detail", classes="-raised")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
+from console.filters import quoted
 from console.screens.page import Page
 from console.widgets.pane import Pane
 from console.widgets.prompt import Purpose
@@ -18,7 +19,7 @@ class FilteredPage(Page):
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self.filter = ""
+        self.filter = _of_tenant(session) if "tenant:" in self.FIELDS else ""
 
     @abstractmethod
     def ask_with(self, text: str) -> None:
@@ -59,3 +60,9 @@ class FilteredPage(Page):
     def do_detail(self) -> None:
         pane = self.query_one("#detail", Pane)
         pane.display = not pane.display
+
+
+def _of_tenant(session: Session) -> str:
+    """What a list begins with where the operator looks after one tenant; esc clears it like any filter."""
+    tenant = session.settings.tenant.value
+    return "" if tenant is None else f"tenant:{quoted(tenant)}"

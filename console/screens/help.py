@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from console import actions
 from console.present import Cell, Tone, own, pad
 from console.styles import beside
 from console.widgets.pane import Pane
@@ -19,6 +18,7 @@ if TYPE_CHECKING:
 
     from console.actions import Action, Place
     from console.jsontext import Line
+    from console.registry import Registry
 
 _KEYS: Final = 14
 
@@ -39,9 +39,10 @@ class HelpScreen(ModalScreen[None]):
         ),
     ]
 
-    def __init__(self, places: tuple[Place, ...]) -> None:
+    def __init__(self, places: tuple[Place, ...], registry: Registry) -> None:
         super().__init__()
         self._places = places
+        self._registry = registry
 
     def compose(self) -> ComposeResult:
         """The sheet."""
@@ -52,19 +53,19 @@ class HelpScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Fill the sheet."""
-        self.query_one(Pane).show(partial(sheet_lines, self._places))
+        self.query_one(Pane).show(partial(sheet_lines, self._places, self._registry))
 
     def action_scroll(self, verb: str) -> None:
         """Scroll the sheet."""
         getattr(self.query_one(Pane), f"do_{verb}")()
 
 
-def sheet_lines(places: tuple[Place, ...], room: int) -> tuple[Line, ...]:
+def sheet_lines(places: tuple[Place, ...], registry: Registry, room: int) -> tuple[Line, ...]:
     """A heading for each place, then its verbs; a key that another place has taken is not shown twice."""
     lines: list[Line] = []
     taken: set[str] = set()
     for place in places:
-        shown = [action for action in actions.of((place,)) if not action.keys or action.keys[0] not in taken]
+        shown = [action for action in registry.of((place,)) if not action.keys or action.keys[0] not in taken]
         taken.update(key for action in shown for key in action.keys)
         if shown:
             lines.append((Cell(own(place.value.upper()), Tone.ACCENT),))

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from textual import on
 
 from console import chrome, present
+from console.config.titles import shown_of
 from console.extras import Extras
-from console.lists.holders import claims_of
+from console.lists import catalogue
 from console.lists.view import Question, Tally
 from console.pages import Pages
 from console.present import Cell, Tone, own, safe
@@ -41,10 +42,13 @@ class ListedPage(FilteredPage):
     """Rows and their number are read by loops that take turns; a subclass says what its filter asks for."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
+    PANE: ClassVar[str] = "-two-lines"
+    """How many lines the pane keeps on a low screen, as a class of the stylesheet."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._question = self.question("")
+        self.add_class(self.PANE)
+        self._question = self.question(self.filter)
         self._tally = Tally()
         self._timer: Timer | None = None
         turn = asyncio.Lock()
@@ -78,7 +82,7 @@ class ListedPage(FilteredPage):
     def compose_body(self) -> Iterable[Widget]:
         """The list, and its pane."""
         view = self._question.view
-        yield Listing(view.columns, view.key, empty=_READING, id="list")
+        yield Listing(self._columns(), view.key, empty=_READING, id="list")
         detail = Pane(id="detail", classes="-raised -fixed")
         detail.can_focus = False
         yield detail
@@ -94,11 +98,16 @@ class ListedPage(FilteredPage):
     def ask_with(self, text: str) -> None:
         """Begin at the top of the list that the filter asks for."""
         self._question = self.question(text)
-        self._tally = Tally()
+        self._tally = Tally(below=self._tally.below)
         self._pages.restart()
         self._extras.forget()
         view = self._question.view
-        self.main_widget().become(view.columns, view.key, _READING)
+        self.main_widget().become(self._columns(), view.key, _READING)
+
+    def _columns(self) -> tuple[Any, ...]:
+        """The columns that the operator's configuration shows of this list."""
+        view = self._question.view
+        return shown_of(view.columns, self.session.columns.get(catalogue.name_of(view)))
 
     def _take(self, page: Page[Any]) -> None:
         self.as_of = page.as_of
@@ -166,12 +175,15 @@ class ListedPage(FilteredPage):
 
     def do_owner(self) -> None:
         row = self.main_widget().target_row
-        holder = None if row is None else self._question.view.holder(row)
-        if holder is None:
-            self.say(own("owner: nobody holds this row"), Tone.WARN)
+        owner = None if row is None else self._question.view.owner(row)
+        if owner is None:
+            self.say(own(f"owner: {self._question.view.orphan}"), Tone.WARN)
         else:
-            cast("HoldwatchApp", self.app).carry_out(claims_of(holder))
+            cast("HoldwatchApp", self.app).carry_out(owner)
 
     def copyable(self) -> str | None:
         """The row's id."""
-        return self.main_widget().target
+        row, copies = self.main_widget().target_row, self._question.view.copies
+        if row is None or copies is None:
+            return self.main_widget().target
+        return copies(row)

@@ -6,13 +6,16 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
+from textual.binding import BindingsMap
+from textual.message import Message
 from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from console import actions, chrome, commands
+from console import actions, chrome, commands, custom, header, own_commands
 from console.present import Cell, Safe, Tone, own, safe, width, wrap
 from console.refresh import BASE_SECONDS, Condition, Freshness
 from console.styles import beside
@@ -33,9 +36,12 @@ if TYPE_CHECKING:
     from console.app import HoldwatchApp
     from console.jsontext import Line
     from console.refresh import Poll
+    from console.registry import Registry
     from console.session import Session
 
 TICK_SECONDS = 1.0
+VERB = "screen.verb("
+"""How the action of a verb's key begins."""
 _PROSE_LINES = 5
 
 
@@ -49,12 +55,23 @@ class Page(Screen[None]):
     HORIZONTAL_BREAKPOINTS = [(0, "-small"), (80, "-wide")]  # noqa: RUF012 - as Textual declares it
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (24, "-low"), (34, "-tall")]  # noqa: RUF012 - as Textual declares it
 
+    class Recovered(Message):
+        """The store answers again: what it is may have changed meanwhile."""
+
     def __init__(self, session: Session) -> None:
         super().__init__()
         self.session = session
+        self._bind(session.registry)
         self.as_of: datetime | None = None
         self.freshness = Freshness(Condition.WAITING, 0.0)
         self._said: Cell | None = None
+
+    def _bind(self, registry: Registry) -> None:
+        """Put the operator's keys in the place of those that the class was declared with."""
+        if registry.actions is actions.ACTIONS:
+            return
+        kept = (each for _, each in self._bindings if not each.action.startswith(VERB))
+        self._bindings = BindingsMap([*kept, *registry.bindings(self.PLACES)])
 
     # For subclasses
 
@@ -89,6 +106,9 @@ class Page(Screen[None]):
     def tick(self) -> None:
         """A second went by: draw again what shows an age."""
 
+    def capped(self) -> None:
+        """The operator gave another cap for a day: show what is compared with it anew."""
+
     def go_to(self, goal: str) -> None:
         """Move to a time or a number; ValueError on screens that have neither."""
         raise ValueError(f"{goal}: only the events can be searched by time or number (5 goes there)")
@@ -119,6 +139,7 @@ class Page(Screen[None]):
     def _start(self) -> None:
         self.set_focus(self.main_widget())
         for index, poll in enumerate(self.polls()):
+            poll.keep_to(self.session.settings.refresh.value)
             self.run_worker(poll.run(), name=f"poll-{index}", group=f"poll-{index}", exit_on_error=False)
         self.set_interval(TICK_SECONDS, self._tick)
 
@@ -159,6 +180,8 @@ class Page(Screen[None]):
 
     def freshened(self, state: Freshness) -> None:
         """A poll's news about its data."""
+        if self.freshness.cause is not None and state.cause is None:
+            self.post_message(self.Recovered())
         self.freshness = state
         self.update_lines()
         self.tick()
@@ -181,7 +204,7 @@ class Page(Screen[None]):
             return
         room, now = self.size.width, self.session.monotonic()
         self.query_one("#too-small", Band).say(chrome.too_small(*self.size))
-        left = chrome.store(self.session.gateway.label, writable=self.session.writable, room=room)
+        left = header.store(self.session, room)
         self.query_one("#status", Band).say(left, chrome.freshness(self.freshness, self.as_of, now))
         self.query_one("#crumbs", Band).say(*self.crumbs())
         self._show_prose("#banner", chrome.banner(self.freshness, self.as_of, now))
@@ -192,12 +215,12 @@ class Page(Screen[None]):
         prompt = self.query_one(Prompt)
         if prompt.is_open:
             return chrome.prompt_keys(prompt.purpose, self.FIELDS, room)
-        return chrome.keys(self.PLACES, room)
+        return chrome.keys(self.session.registry.footer(self.PLACES), room)
 
     def _update_notice(self, room: int) -> None:
         said = self._said
-        screens = chrome.screens(self.MODE, self.session)
-        beside_screens = said is not None and width(said.text) + chrome.SCREENS_ROOM <= room
+        screens = chrome.screens(self.MODE, self.session, room)
+        beside_screens = said is not None and width(said.text) + chrome.screens_room(room) <= room
         self.query_one("#screens", Band).say(
             screens, (said, Cell(own(" "))) if said and beside_screens else ()
         )
@@ -226,7 +249,7 @@ class Page(Screen[None]):
 
     def perform(self, name: str) -> None:
         """Run a verb: the one way in, for keys, palette and command line alike."""
-        action = actions.BY_NAME[name]
+        action = self.session.registry.named(name)
         self._said = None
         refused = actions.refusal(action, writable=self.session.writable)
         if refused is not None:
@@ -241,6 +264,9 @@ class Page(Screen[None]):
 
     def _handler(self, name: str) -> Callable[[], None] | None:
         nodes: list[DOMNode] = [*(self.focused.ancestors_with_self if self.focused else (self, self.app))]
+        command = self.session.registry.commands.get(name)
+        if command is not None:
+            return partial(own_commands.start, self, command)
         found = next((node for node in nodes if hasattr(node, f"do_{name}")), None)
         return None if found is None else cast("Callable[[], None]", getattr(found, f"do_{name}"))
 
@@ -288,7 +314,10 @@ class Page(Screen[None]):
         self.update_lines()
 
     def do_command(self) -> None:
-        self.open_prompt(Purpose.COMMAND, "", commands.words())
+        self.open_prompt(Purpose.COMMAND, "", own_commands.words(self.session))
+
+    def do_cap(self) -> None:
+        self.open_prompt(Purpose.COMMAND, f"{commands.CAP} ", commands.words())
 
     def type_ahead(self, character: str) -> bool:
         """Give the open prompt a character that was typed before it opened; False if none is open."""
@@ -316,6 +345,11 @@ class Page(Screen[None]):
         if purpose is Purpose.COMMAND and not text.strip():
             self.close_prompt()
         elif purpose is Purpose.COMMAND:
+            own_command = custom.invoked(self.session.registry, text)
+            if own_command is not None:
+                own_commands.run(self, own_command)
+                self.close_prompt()
+                return
             command = commands.parse(text)
             self.close_prompt()
             cast("HoldwatchApp", self.app).carry_out(command)

@@ -27,6 +27,7 @@ class QueueScreen(ListedPage):
     )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
     MODE: ClassVar[str] = "queue"
+    PANE: ClassVar[str] = "-four-lines"
     FIELDS: ClassVar[tuple[str, ...]] = filters.QUEUE_FIELDS
 
     def question(self, text: str) -> Question[Any]:

@@ -1,4 +1,4 @@
-"""One thread: its claim and who was refused, checkpoints, writes, effects, events, children, queue, metadata."""
+"""One thread: its claim and who was refused, checkpoints, effects, events, children, queue, what it holds."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from textual.widgets import ContentSwitcher
 
 from console import claim_facts, facts
 from console.actions import Place, bindings
+from console.commands import OpenReservation
 from console.model import EventBatch, EventQuery, ThreadStory
 from console.present import Cell, Tone, middle, own, safe
 from console.refresh import Poll
@@ -18,11 +19,11 @@ from console.screens.tabs import TABS
 from console.styles import beside
 from console.tail import Tail
 from console.widgets.band import Band
-from console.widgets.children import Children
 from console.widgets.columns import Scene
 from console.widgets.listing import Listing
 from console.widgets.pair import Pair
 from console.widgets.pane import Pane
+from console.widgets.self_reading import SelfReading
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widget import Widget
 
+    from console.app import HoldwatchApp
     from console.jsontext import Line
     from console.session import Session
 
@@ -66,7 +68,8 @@ class ThreadScreen(Page):
             monotonic=session.monotonic,
         )
         self._events.hide()
-        self._children = Children(session, thread, id="children")
+        self._children = tabs.children_of(session, thread)
+        self._holds = tabs.holds_of(session, thread)
 
     def compose_body(self) -> Iterable[Widget]:
         """The head, the strip of tabs, and the tabs."""
@@ -74,11 +77,16 @@ class ThreadScreen(Page):
         head.can_focus = False
         yield head
         yield Band(id="tabs")
-        yield ContentSwitcher(*tabs.widgets(self.session, self.thread, self._children), initial=self.tab)
+        yield ContentSwitcher(
+            *tabs.widgets(self.session, self.thread, self._children, self._holds), initial=self.tab
+        )
 
     def polls(self) -> tuple[Poll[Any], ...]:
-        """The thread's story; its events and its children while their tab is in front."""
-        return self._stories, self._events, self._children.poll
+        """The thread's story; its events, children and holds while their tab is in front."""
+        return self._stories, *self._of_tabs().values()
+
+    def _of_tabs(self) -> dict[str, Poll[Any]]:
+        return {"events": self._events, "children": self._children.poll, "holds": self._holds.poll}
 
     def main_widget(self) -> Widget:
         """The list or pane of the tab in front."""
@@ -127,15 +135,16 @@ class ThreadScreen(Page):
 
     def _extent(self) -> Cell:
         """How much of what there is the tab shows."""
-        if self.tab == "children":
-            return Cell(own(f"  earliest adopted first  {self._children.counted} "), Tone.MUTED)
+        widget = self.query_one(f"#{self.tab}")
+        if isinstance(widget, SelfReading):
+            return Cell(own(f"  {widget.order}  {widget.counted} "), Tone.MUTED)
         return Cell(own(tabs.cut_note(self._story, self.tab)), Tone.WARN)
 
     def go_to_tab(self, name: str) -> None:
         """Put a tab in front, and read only what it shows."""
         self.tab = name
         self.query_one(ContentSwitcher).current = name
-        for poll in (self._events, self._children.poll):
+        for poll in self._of_tabs().values():
             if poll in self.awake():
                 poll.reveal()
             else:
@@ -144,9 +153,9 @@ class ThreadScreen(Page):
         self.update_lines()
 
     def awake(self) -> tuple[Poll[Any], ...]:
-        """The events and the children only while their tab is in front."""
-        of_tab: dict[str, Poll[Any]] = {"events": self._events, "children": self._children.poll}
-        return (self._stories, *([of_tab[self.tab]] if self.tab in of_tab else []))
+        """What a tab reads by itself only while it is in front."""
+        of_tab = self._of_tabs().get(self.tab)
+        return (self._stories,) if of_tab is None else (self._stories, of_tab)
 
     def do_next_tab(self) -> None:
         self.go_to_tab(TABS[(TABS.index(self.tab) + 1) % len(TABS)])
@@ -154,13 +163,19 @@ class ThreadScreen(Page):
     def do_previous_tab(self) -> None:
         self.go_to_tab(TABS[TABS.index(self.tab) - 1])
 
-    @on(Listing.Moved, "#children")
-    def _children_moved(self) -> None:
+    @on(Listing.Moved, "SelfReading")
+    def _rows_moved(self) -> None:
         self.update_lines()
 
     @on(Listing.Opened, "#children")
     def _drill_down(self, event: Listing.Opened) -> None:
         self._open(event.row_id, (*self.trail, self.thread))
+
+    @on(Listing.Opened, "#holds")
+    def _open_hold(self) -> None:
+        row = self._holds.target_row
+        if row is not None:
+            cast("HoldwatchApp", self.app).carry_out(OpenReservation(row.address))
 
     def do_owner(self) -> None:
         parent = None if self._story is None else self._story.parent
@@ -184,6 +199,8 @@ class ThreadScreen(Page):
         """The id of the row under the cursor, or the thread's where the row has none of its own."""
         if self.tab in {"claim", "writes", "events"}:
             return self.thread
+        if self.tab == "holds" and self._holds.target_row is not None:
+            return self._holds.target_row.address.id
         return cast("Listing[Any]", self.main_widget()).target or self.thread
 
     def address_text(self) -> str:

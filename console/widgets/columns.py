@@ -36,7 +36,8 @@ class Scene:
 class Column(Generic[Row]):
     """A column.
 
-    `least` and `most` are widths in cells; `leaves` is its place in the order of leaving, from one.
+    `least` and `most` are widths in cells; `leaves` is its place in the order of leaving, from one. `drawn` makes
+    the cell for its width, where that decides what it says.
     """
 
     title: Safe
@@ -46,6 +47,11 @@ class Column(Generic[Row]):
     right: bool = False
     leaves: int = NEVER
     shorten: Callable[[Safe, int], Safe] = clip
+    drawn: Callable[[Row, Scene, int], Cell] | None = None
+
+    def cell_of(self, row: Row, scene: Scene, cells: int) -> Cell:
+        """What the column says of a row in so many cells."""
+        return self.cell(row, scene) if self.drawn is None else self.drawn(row, scene, cells)
 
     def fitted(self, text: Safe, cells: int) -> Safe:
         """The text in exactly `cells` cells."""

@@ -52,7 +52,7 @@ class Painter:
         ground = self._ground(sign, focused)
         segments = [Segment(f"{sign.value} ", self.look.style(Tone.ACCENT, ground))]
         for place, each in enumerate(self.fitted):
-            cell = each.column.cell(row, scene)
+            cell = each.column.cell_of(row, scene, each.width)
             tone = Tone.MUTED if sign is Sign.GHOST else cell.tone
             style = ground if tone is Tone.PLAIN else self.look.style(tone, ground)
             gap = " " * GAP if place else ""

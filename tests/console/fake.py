@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from console.app import HoldwatchApp
 from console.calls import Calls
+from console.identity import Identity
 from console.model import (
     Checkpoint,
     Counted,
@@ -33,6 +34,7 @@ from console.model import (
 from console.session import Session
 from tests.console.fake_claims import FakeClaims, claim_row, claim_story
 from tests.console.fake_moment import T0, cut
+from tests.console.fake_money import FakeMoney
 from tests.console.fake_queue import FakeQueue, entries_of
 
 if TYPE_CHECKING:
@@ -164,7 +166,7 @@ def snapshot_text(checkpoint: str) -> str:
 
 
 @dataclass
-class FakeGateway(FakeClaims, FakeQueue):
+class FakeGateway(FakeClaims, FakeQueue, FakeMoney):
     """Rows in lists that a test may change; `down` makes every call fail with it."""
 
     rows: list[ThreadRow] = field(default_factory=lambda: [thread_row(number) for number in range(340)])
@@ -180,12 +182,19 @@ class FakeGateway(FakeClaims, FakeQueue):
         )
     )
     during: Callable[[], None] = lambda: None
+    who: Identity = Identity("7421993306011", "ledger-prod", "ops_ro", "ops_ro", "PostgreSQL 16.4")
 
     def _asked(self, what: str) -> None:
         self.asked.append(what)
         self.during()
         if self.down is not None:
             raise self.down
+
+    def identity(self) -> Identity:
+        """Who it was told to be; not noted among what was asked, for it is asked at no time of a test's own."""
+        if self.down is not None:
+            raise self.down
+        return self.who
 
     def threads(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
         """Rows that match, from a cursor that is a row's number."""

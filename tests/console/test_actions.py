@@ -11,9 +11,13 @@ from textual.binding import Binding
 from console import actions
 from console.actions import ACTIONS, Action, Capability, Level, Place
 from console.app import HoldwatchApp
+from console.screens.budgets import BudgetsScreen
 from console.screens.claims import ClaimsScreen
 from console.screens.events import EventsScreen
+from console.screens.fences import FencesScreen
 from console.screens.queue import QueueScreen
+from console.screens.reservation import ReservationScreen
+from console.screens.reservations import ReservationsScreen
 from console.screens.thread import ThreadScreen
 from console.screens.threads import ThreadsScreen
 from console.widgets.listing import Listing
@@ -23,7 +27,17 @@ from console.widgets.pane import Pane
 if TYPE_CHECKING:
     from console.screens.page import Page
 
-SCREENS = (ThreadsScreen, ClaimsScreen, QueueScreen, ThreadScreen, EventsScreen)
+SCREENS = (
+    ThreadsScreen,
+    ClaimsScreen,
+    ReservationsScreen,
+    FencesScreen,
+    ReservationScreen,
+    QueueScreen,
+    BudgetsScreen,
+    ThreadScreen,
+    EventsScreen,
+)
 HARMLESS_CAPITALS = frozenset("GMNYE")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from console import tables
-from console.lists import claims, holders, queue, tombstones
+from console.lists import budgets, claims, fences, holders, queue, reservations, tombstones
 from console.present import Cell, own
 from console.widgets.columns import GAP, Column, fit
 
@@ -22,6 +22,11 @@ ALL = (
     queue.COLUMNS,
     queue.THREAD_COLUMNS,
     tombstones.COLUMNS,
+    reservations.COLUMNS,
+    fences.COLUMNS,
+    budgets.ACCOUNT_COLUMNS,
+    budgets.days(None).view.columns,
+    budgets.days(60_000_000).view.columns,
 )
 
 
@@ -52,6 +57,9 @@ def test_threads_lose_columns_in_their_order_and_never_the_state_or_the_lease() 
     [
         (claims.COLUMNS, {"THREAD", "STATE", "HOLDER", "TOKEN", "LEASE LEFT", "LAST RENEWED"}),
         (queue.COLUMNS, {"THREAD", "STATE", "WORKER", "LEASE LEFT", "DUE", "ATTEMPTS"}),
+        (reservations.COLUMNS, {"RESERVATION", "KIND", "STATE", "AMOUNT", "OWNER", "DUE IN", "AGE"}),
+        (fences.COLUMNS, {"FENCE", "KIND", "STATE", "AMOUNT", "DEFERRED", "CHECK IN", "EVIDENCE"}),
+        (budgets.ACCOUNT_COLUMNS, {"ACCOUNT", "PERIOD", "USED", "RESERVED", "REMAINING", "OF THE ALLOWANCE"}),
         (tombstones.COLUMNS, {"THREAD", "STATE", "NUMBERING CONTINUES AT", "AGE"}),
     ],
 )

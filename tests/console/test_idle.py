@@ -45,7 +45,9 @@ def young(number: int) -> ThreadRow:
     return replace(thread_row(number), age=age, lease_left=left, holder=f"worker-{number}", token=number)
 
 
-@pytest.mark.parametrize("keys", [(), ("2",)], ids=["threads", "claims"])
+@pytest.mark.parametrize(
+    "keys", [(), ("2",), ("3",), ("4",)], ids=["threads", "claims", "reservations", "fences"]
+)
 def test_an_idle_refresh_costs_at_most_two_kilobytes(
     keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

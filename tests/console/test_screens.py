@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -14,9 +15,11 @@ from tests.console.test_present import HOSTILE
 from tests.console.waiting import ready, refreshed, until
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Sequence
 
     from textual.pilot import Pilot
+
+    from console.money_model import ReservationRow
 
 SIZES = [(80, 24), (120, 40)]
 DOWN = GatewayError(
@@ -37,6 +40,18 @@ def typed(text: str) -> list[str]:
 def _no_timers(monkeypatch: pytest.MonkeyPatch) -> None:
     """A view asks when told to and at no other time: the number of answers must not depend on the machine."""
     monkeypatch.setattr(Poll, "_interval", lambda _poll: None)
+
+
+class Hostile(FakeGateway):
+    """Money whose every text is somebody else's."""
+
+    def holds(self) -> Sequence[ReservationRow]:
+        """A row for each hostile text."""
+        rows = super().holds()
+        return [
+            replace(row, address=replace(row.address, id=text), owner=text, thread=text, operation=text)
+            for row, text in zip(rows, HOSTILE, strict=False)
+        ]
 
 
 SCENES: dict[str, list[str]] = {
@@ -76,6 +91,23 @@ SCENES: dict[str, list[str]] = {
     "help-claims": ["2", "question_mark"],
     "queue": ["8", "j"],
     "queue-dead": ["8", *typed("/state:dead"), "enter"],
+    "reservations": ["3", "j", "j", "j"],
+    "reservations-due": ["3", *typed("/state:due"), "enter"],
+    "reservations-settled": ["3", *typed("/state:settled"), "enter"],
+    "reservation-day": ["3", *typed("/kind:day"), "enter", "enter"],
+    "reservation-operation": ["3", *typed("/leased"), "enter", "enter"],
+    "reservation-meter": ["3", *typed("/kind:meter"), "enter", "j", "enter"],
+    "reservation-tentative": ["3", *typed("/kind:tentative"), "enter", "enter"],
+    "reservation-capped": [*typed(":cap 60"), "enter", "3", "enter"],
+    "reservation-settled": ["3", *typed("/state:settled"), "enter", "enter"],
+    "fences": ["4", "j", "j"],
+    "fences-filter": ["4", "slash"],
+    "budgets": ["9", "j"],
+    "budgets-window": ["9", "G"],
+    "budgets-days": ["9", "tab"],
+    "budgets-capped": ["9", "tab", *typed(":cap 60"), "enter", "j"],
+    "thread-holds": ["enter", *["tab"] * 7, "j"],
+    "help-reservations": ["3", "question_mark"],
     "threads-day": [*typed(":theme day"), "enter"],
 }
 
@@ -150,6 +182,25 @@ def test_claims_gone_stale(size: tuple[int, int], snap_compare: Callable[..., bo
         await refreshed(pilot)
 
     assert snap_compare(make_app(gateway), terminal_size=size, run_before=before)
+
+
+@pytest.mark.parametrize("size", SIZES, ids=["80x24", "120x40"])
+@pytest.mark.parametrize("keys", [["3", "j"], ["4"], ["3", "enter"]], ids=["list", "fences", "one"])
+def test_money_gone_stale(keys: list[str], size: tuple[int, int], snap_compare: Callable[..., bool]) -> None:
+    gateway = FakeGateway()
+
+    async def before(pilot: Pilot[None]) -> None:
+        await play(pilot, keys)
+        gateway.down = DOWN
+        await refreshed(pilot)
+
+    assert snap_compare(make_app(gateway), terminal_size=size, run_before=before)
+
+
+def test_hostile_money(snap_compare: Callable[..., bool]) -> None:
+    assert snap_compare(
+        make_app(Hostile()), terminal_size=(80, 24), run_before=scene(["3", "j", "enter", "pagedown"])
+    )
 
 
 def test_a_filter_that_the_store_refuses(snap_compare: Callable[..., bool]) -> None:

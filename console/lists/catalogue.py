@@ -1,0 +1,38 @@
+"""The lists by name, with the titles of their columns: what a configuration may choose from."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from console import filters, money_filters, tables
+from console.lists import questions
+
+if TYPE_CHECKING:
+    from console.lists.view import View
+
+EVENTS: Final = "events"
+VIEWS: Final[dict[str, View[object]]] = {
+    "threads": questions.of_threads("").view,
+    "incomplete": questions.of_threads(filters.STUCK).view,
+    "tombstones": questions.of_threads(filters.TOMBSTONES).view,
+    "claim-only": questions.of_threads(filters.CLAIM_ONLY).view,
+    "claims": questions.of_claims("").view,
+    "holders": questions.of_claims(filters.HOLDERS).view,
+    "queue": questions.of_queue("").view,
+    "reservations": questions.of_reservations("").view,
+    "fences": questions.of_fences("").view,
+    "accounts": questions.of_budgets("", None).view,
+    "days": questions.of_budgets(money_filters.DAYS, None).view,
+}
+_NAMES: Final = {view.title: name for name, view in VIEWS.items()}
+
+
+def titles() -> dict[str, tuple[str, ...]]:
+    """The column titles of every list that a configuration may name."""
+    found = {name: tuple(column.title for column in view.columns) for name, view in VIEWS.items()}
+    return {**found, EVENTS: tuple(column.title for column in tables.EVENTS)}
+
+
+def name_of(view: View[object]) -> str:
+    """What a list is called in a configuration; empty for one that is not there."""
+    return _NAMES.get(view.title, "")
