@@ -50,7 +50,7 @@ class Opening:
             for account in ALLOWANCES:
                 self._units(account)
         except (SpendMeterUnavailable, UnsupportedStore):
-            return
+            return  # no right to create tables, or foreign ones of these names: the rest is shown without a meter
 
     def _day(self, at: datetime) -> None:
         """A day gone by; one that has totals already was a day of somebody's, and stays as it is."""
