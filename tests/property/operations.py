@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from hypothesis import strategies as st
-from hypothesis.stateful import invariant, rule
+from hypothesis.stateful import initialize, invariant, rule
 
 from engine.checkpoints import (
     Checkpoint,
@@ -18,7 +18,7 @@ from engine.checkpoints import (
     delete_thread_cascade,
     retain_children,
 )
-from tests.property.agreement import check_operated, outcome
+from tests.property.agreement import check, check_operated, outcome
 from tests.property.machine import HOLDER, TENANT, THREAD, THROUGH, Threads
 from tests.property.plans import (
     FIRST,
@@ -80,6 +80,15 @@ class Operations(Threads):
         self._turn = 0
         self._swept: str | None = None
         """Where the next page of a sweep begins."""
+
+    @initialize(t=THREAD, runs=st.permutations(HOLDERS), end=ENDS, tree=TREES, forget=st.booleans())
+    def operate(
+        self, t: str, runs: Sequence[str], end: str, tree: tuple[Sequence[str], str], forget: bool
+    ) -> None:
+        """A little of everything, or a run that draws few of the rules would come across nothing else."""
+        self.attempt(t, runs, 1, end, 0)
+        self.work_and_sweep(t, runs, 1, 1)
+        self.grow_and_fell(tree, None, None, forget)
 
     @rule(t=THREAD, policy=RETENTION, through=THROUGH)
     def prune(self, t: str, policy: RetentionPolicy, through: int) -> None:
@@ -222,6 +231,8 @@ class Operations(Threads):
             self._on_queue("record_run", through, entry.id, entry.lease_token, runs[0])
         self.commit_several([(t, plan) for plan in _turns(runs)], 0)
         self.prune(t, RetentionPolicy(max_checkpoints=most), through)
+        found = self._store(1 - through).latest_of_runs(t, runs[:1])
+        check(self.model.latest_of_runs(t, runs[:1]), found, ("evidence", t, runs[0]))
         for entry in mine:
             if end != NOT_YET:
                 self._on_queue(end, through, entry.id, entry.lease_token, *_more(end, TTL))

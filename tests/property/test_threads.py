@@ -32,10 +32,11 @@ AT_LEAST = (
     "prune: checkpoints",
     "prune: events",
     "sweep: done",
+    "cascade: descendants",
     "cascade: done",
-    "retain: done",
     "lease: done",
     "record_run: done",
+    "record_run: StaleLease",
 )
 """What a run of this size must have come across to have tested anything."""
 LOOK = 6
@@ -87,11 +88,11 @@ def test_every_table_is_audited_and_wiped() -> None:
 
 
 def test_threads_in_memory(memory: MemorySubject) -> None:
-    drive(memory, 2)
+    drive(memory, 3)
 
 
 def test_threads_on_sqlite(sqlite_harness: Harness) -> None:
-    drive(Subject(sqlite_harness), 2)
+    drive(Subject(sqlite_harness), 3)
 
 
 def test_threads_on_postgresql(postgres_harness: Harness) -> None:

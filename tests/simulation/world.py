@@ -10,22 +10,34 @@ import random
 from collections import Counter, deque
 from typing import TYPE_CHECKING, Any
 
-from engine.checkpoints import ClaimRequest
-from engine.errors import EngineError, StaleClaim, ThreadBusy
+from engine.checkpoints import CheckpointStatus, ClaimRequest
+from engine.errors import EngineError, StaleClaim, ThreadBusy, ThreadDeleted
 from tests.property.agreement import outcome
 from tests.simulation.journal import Journal
 from tests.support.builders import TTL
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from datetime import datetime, timedelta
 
-    from engine.checkpoints import Checkpointer, Commit, EventRecord, RunClaim
+    from engine.checkpoints import Checkpointer, Commit, EventRecord, Fence, RunClaim
     from tests.property.subjects import Subject
 
-THREADS = ("alpha", "beta", "gamma", "")
+PARENTS: Mapping[str, str | None] = {
+    "alpha": None,
+    "alpha/a": "alpha",
+    "alpha/a/x": "alpha/a",
+    "alpha/a/y": "alpha/a",
+    "alpha/b": "alpha",
+    "beta": None,
+    "beta/a": "beta",
+    "gamma": None,
+    "": None,
+}
+"""Every thread there can be, and whose child it is."""
+THREADS = tuple(PARENTS)
 TENANTS = (None, "acme")
-LOST = 0.06
+LOST = 0.04
 """The chance of a lost request, and of a lost reply."""
 TRACED = 60
 """How many of the last transactions a failure shows."""
@@ -65,6 +77,10 @@ class World:
         """Whether it happens this time."""
         return self.dice.random() < probability
 
+    def current(self, t: str) -> int | None:
+        """The token that is stored for the thread."""
+        return self.held[t][0] if t in self.held else None
+
     def claim(self, t: str, run: str, tenant: str | None) -> RunClaim:
         """Claim a thread: granted exactly where no live claim stands."""
         before = self.held.get(t)
@@ -86,7 +102,7 @@ class World:
 
     def renew(self, t: str, token: int) -> None:
         """Renew a claim: refused exactly where another is stored."""
-        self._fenced("renew", t, token, lambda: self.store.renew(t, token, TTL))
+        self._fenced("renew", t, lambda: self.store.renew(t, token, TTL), self._stale(t, token))
         held = self.held[t]
         self.held[t] = (*held[:3], self.now + TTL)
         self._reply()
@@ -94,24 +110,26 @@ class World:
     def release(self, t: str, token: int) -> None:
         """Release a claim; a stale one changes nothing."""
         self._send("release", t, lambda: self.store.release(t, token))
-        if self._current(t) == token:
+        if self.current(t) == token:
             del self.held[t]
         self._reply()
 
     def commit(self, t: str, commit: Commit) -> list[EventRecord]:
-        """Commit: lands exactly under the stored token, with the next numbers."""
-        records: list[EventRecord] = self._fenced(
-            "commit", t, commit.token, lambda: self.store.commit(t, commit)
-        )
-        self.journal.committed(t, commit.token, records)
+        """Commit: lands exactly under the stored tokens, on a thread whose delete has not begun."""
+        refused = self._stale(t, commit.token, commit.fence) or self._going(t, commit)
+        call: Callable[[], list[EventRecord]] = lambda: self.store.commit(t, commit)  # noqa: E731
+        records: list[EventRecord] = self._fenced("commit", t, call, refused)
+        self.journal.committed(t, commit, records, self.now)
         self._reply()
         return records
 
-    def delete(self, t: str, token: int) -> None:
-        """Delete a thread under its claim."""
-        self._fenced("delete", t, token, lambda: self.store.delete_thread(t, token))
+    def delete(self, t: str, token: int, fence: Fence | None = None) -> None:
+        """Delete a thread under its claim, and a fence's; whoever does so has seen to its children."""
+        refused = self._stale(t, token, fence)
+        self._fenced("delete", t, lambda: self.store.delete_thread(t, token, fence), refused)
+        assert not self.journal.brood(t), f"{t!r} was deleted before its children {self.journal.brood(t)}"
         del self.held[t]
-        self.journal.deleted(t)
+        self.journal.deleted(t, self.now)
         self._reply()
 
     def compact(self, t: str, before: int) -> None:
@@ -133,6 +151,13 @@ class World:
         assert found == self.journal.readable(t, cursor)[:limit]
         return found
 
+    def children(self, parent: str, after: str | None, limit: int) -> list[str]:
+        """The children of a thread: exactly those that the journal knows."""
+        found = self.store.children(parent, after=after, limit=limit)
+        brood = self.journal.brood(parent)
+        assert found == brood[brood.index(after) + 1 if after else 0 :][:limit], (parent, found, brood)
+        return found
+
     def advance(self, by: timedelta) -> None:
         """Move the clock."""
         self.subject.clock.advance(by)
@@ -144,15 +169,26 @@ class World:
             self.subject.reopen()
             self._note("reopen", "", "done")
 
-    def _fenced(self, verb: str, t: str, token: int, call: Callable[[], Any]) -> Any:
-        """A call that must land under the stored token and under no other."""
-        current = self._current(t)
+    def _stale(self, t: str, token: int, fence: Fence | None = None) -> StaleClaim | None:
+        """What a writer with these tokens must be refused with: its own is looked at first."""
+        presented = [(t, token)] if fence is None else [(t, token), (fence.thread_id, fence.token)]
+        stale = (StaleClaim(of, its, self.current(of)) for of, its in presented if its != self.current(of))
+        return next(stale, None)
+
+    def _going(self, t: str, commit: Commit) -> ThreadDeleted | None:
+        """A thread that bears the mark takes no other checkpoint."""
+        latest, mark = self.journal.life(t).latest, CheckpointStatus.DELETING
+        if commit.checkpoint is None or latest is None or latest.status is not mark:
+            return None
+        return None if commit.checkpoint.status is mark else ThreadDeleted(t)
+
+    def _fenced(self, verb: str, t: str, call: Callable[[], Any], refused: EngineError | None) -> Any:
+        """A call that must be refused with just that, and land where there is nothing to refuse."""
         result = outcome(self._send, verb, t, call)
         if isinstance(result, EngineError):
-            assert token != current, f"{verb} of {t!r} was refused under the stored token: {result}"
-            assert result == StaleClaim(t, token, current)
+            assert result == refused, f"{verb} of {t!r} was refused: {result} instead of {refused}"
             raise result
-        assert token == current, f"{verb} of {t!r} landed under {token}, stored is {current}"
+        assert refused is None, f"{verb} of {t!r} landed instead of {refused}"
         return result
 
     def _send(self, verb: str, t: str, call: Callable[[], Any]) -> Any:
@@ -172,9 +208,6 @@ class World:
             self.trace.append("  its reply was lost")
             self.seen["reply lost"] += 1
             raise Lost
-
-    def _current(self, t: str) -> int | None:
-        return self.held[t][0] if t in self.held else None
 
     def _note(self, verb: str, t: str, result: str) -> None:
         self.seen[f"{verb}: {result}"] += 1
