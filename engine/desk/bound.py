@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Concatenate, ParamSpec, TypeVar
 
 from engine.checkpoints.records import Undecodable, undecodable
+from engine.database.address import follow_whole_indexes
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -41,3 +42,14 @@ class Bound:
             return self._tx.single(name, verb, *args, **options)
         except Undecodable as error:
             raise undecodable(name, error, self._store) from error
+
+    def _counted(
+        self, name: str, verb: Callable[Concatenate[Connection, P], T], *args: P.args, **options: P.kwargs
+    ) -> T:
+        """A verb of one statement that counts up to a cap, in the order of an index, whatever a planner expects."""
+
+        def following(connection: Connection) -> T:
+            follow_whole_indexes(connection)
+            return verb(connection, *args, **options)
+
+        return self._whole(name, following)

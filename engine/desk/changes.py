@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 from engine.checkpoints.model import Tenancy, Unset
 from engine.clock import from_ns
+from engine.database.address import follow_whole_indexes
 from engine.desk.claim_filter import ClaimFilter
 from engine.desk.claims import count_claims
 from engine.desk.filters import ThreadFilter
 from engine.desk.graves import count_tombstones
-from engine.desk.moment import look
+from engine.desk.moment import moment
 from engine.desk.threads import count_threads, threads
 
 if TYPE_CHECKING:
@@ -51,7 +52,8 @@ def changed_since(
 def changes(connection: Connection, since: datetime, tenant: Tenancy) -> Changes:
     """The counts of all three lists. Wants a SNAPSHOT."""
     wanted = ThreadFilter(tenant, updated_since=since)
-    at = look(connection)
+    follow_whole_indexes(connection)
+    at = moment(connection)
     whole = isinstance(tenant, Unset)
     return Changes(
         since=since,

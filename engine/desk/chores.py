@@ -11,7 +11,7 @@ from engine.errors import SpendMeterUnavailable
 
 if TYPE_CHECKING:
     import threading
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from datetime import datetime
 
     from engine.checkpoints import Checkpointer, SweepGuard, SweepPolicy, SweepResult
@@ -121,29 +121,37 @@ class MeterChore:
     def run(self, done: Pass, shift: Shift) -> Pass:
         """See `Chore`; meters that fail are logged, and tried again in the next pass."""
         before = self._store.clock.now() - self._age
+        for prefix in self._prefixes():
+            done, goes_on = self._purge(prefix, before, done, shift)
+            if not goes_on:
+                break
+        return done
+
+    def _prefixes(self) -> Iterator[str]:
         after: str | None = ""
         while after is not None:
             prefixes, after = self._store.desk.prefixes(after)
-            for prefix in prefixes:
-                done = self._purge(prefix, before, done, shift)
-        return done
+            yield from prefixes
 
-    def _purge(self, prefix: str, before: datetime, done: Pass, shift: Shift) -> Pass:
+    def _purge(self, prefix: str, before: datetime, done: Pass, shift: Shift) -> tuple[Pass, bool]:
+        """The pass with one meter purged, and whether to go on: asked behind each step, between two meters too."""
         meter = self._store.meter_operator(prefix, lease=MINUTE, unknown_after_lease="release")
-        try:
-            for _ in range(MAX_STEPS):
+        for _ in range(MAX_STEPS):
+            try:
                 gone = meter.purge(before, limit=METER_BATCH)
-                done = replace(
-                    done,
-                    units_purged=done.units_purged + gone.reservations,
-                    accounts_purged=done.accounts_purged + gone.periods,
-                )
-                if max(gone.reservations, gone.periods) < METER_BATCH or not shift.goes_on():
-                    break
-        except SpendMeterUnavailable as error:
-            log.warning("the meter %r was not purged: %s", prefix, error)
-            done = replace(done, meter_errors=done.meter_errors + 1)
-        return done
+            except SpendMeterUnavailable as error:
+                log.warning("the meter %r was not purged: %s", prefix, error)
+                return replace(done, meter_errors=done.meter_errors + 1), shift.goes_on()
+            done = replace(
+                done,
+                units_purged=done.units_purged + gone.reservations,
+                accounts_purged=done.accounts_purged + gone.periods,
+            )
+            if not shift.goes_on():
+                return done, False
+            if max(gone.reservations, gone.periods) < METER_BATCH:
+                break
+        return done, True
 
 
 class RetentionChore:

@@ -67,7 +67,7 @@ class Desk(OverviewDesk):
 
     def count_threads(self, wanted: ThreadFilter) -> Capped:
         """How many threads match, counted up to 10,000."""
-        return self._one("desk.count_threads", threads.count_threads, wanted)
+        return self._counted("desk.count_threads", threads.count_threads, wanted)
 
     def thread(self, thread_id: str) -> ThreadDetail | None:
         """All that is stored of one id, at one moment; None when nothing is."""
@@ -97,11 +97,11 @@ class Desk(OverviewDesk):
 
     def count_claims(self, wanted: ClaimFilter = _EVERY_CLAIM) -> Capped:
         """How many claims match, counted up to 10,000."""
-        return self._one("desk.count_claims", claims.count_claims, wanted)
+        return self._counted("desk.count_claims", claims.count_claims, wanted)
 
     def claim_totals(self) -> ClaimTotals:
         """How many claims are live and how many are over, each counted up to 10,000."""
-        return self._one("desk.claim_totals", claims.claim_totals)
+        return self._counted("desk.claim_totals", claims.claim_totals)
 
     def holders(self, after: str | None = None, limit: int = 100) -> Page[HolderRow]:
         """One keyset page of those who hold claims, by name, with the number of each one's claims."""
@@ -129,7 +129,7 @@ class Desk(OverviewDesk):
 
     def queue_depth(self) -> QueueDepth:
         """How many entries are open, due and over, and for how long the first of them has been so."""
-        return self._one("desk.queue_depth", queue_entry.queue_depth)
+        return self._counted("desk.queue_depth", queue_entry.queue_depth)
 
     def gauges(self) -> Gauges:
         """The store in figures, for monitoring; see `gauges.Gauges`."""

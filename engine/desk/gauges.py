@@ -11,6 +11,7 @@ from engine.checkpoints.listing import NOW, size_of
 from engine.checkpoints.model import ANY, ThreadStatus
 from engine.checkpoints.tables import BURIED, queue_entry, thread
 from engine.clock import from_span
+from engine.database.address import follow_whole_indexes
 from engine.database.statement import Statement
 from engine.desk.claims import claim_totals
 from engine.desk.filters import ThreadFilter
@@ -74,6 +75,7 @@ class Gauges:
 
 def gauges(connection: Connection) -> Gauges:
     """Read them; wants a SNAPSHOT. The oldest IDLE thread skips at most every live claim."""
+    follow_whole_indexes(connection)
     counts = {
         status: count_threads(connection, ThreadFilter(statuses=frozenset({status})))
         for status in ThreadStatus

@@ -166,13 +166,16 @@ def large(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 def steps(
     harness: Harness, monkeypatch: pytest.MonkeyPatch, call: Callable[[Desk], object]
 ) -> list[list[Step]]:
-    """The plans of the one statement that a call runs, however it runs it."""
-    with statements(harness.store) as seen, recording(monkeypatch) as ran:
+    """The plans of the one statement that a call runs, however it runs it, after what it may set for it."""
+    with statements(harness.store) as executed, recording(monkeypatch) as ran:
         call(harness.store.desk)
+    seen = [each for each in executed if "set_config" not in each[0]]
     assert len(seen) + len(ran) == 1, (seen, ran)
     if ran:
         return plans(harness, ran[0])
     with harness.raw() as connection:
+        for each in executed[: len(executed) - 1]:
+            connection.exec_driver_sql(*each)
         return [plan(connection, *seen[0])]
 
 

@@ -10,7 +10,7 @@ from sqlalchemy import insert, text
 
 from engine.checkpoints.tables import event, queue_entry
 from engine.clock import to_ns
-from engine.desk import MAX_COUNT, Capped, ThreadStatus
+from engine.desk import ANY, MAX_COUNT, Capped, ThreadFilter, ThreadStatus
 from engine.spend.day.tables import reservation
 from tests.conftest import BOTH
 from tests.support import crowd, money
@@ -22,6 +22,7 @@ from tests.support.statements import Ran, plans, recording
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from engine.checkpoints.model import Tenancy
     from engine.desk import Desk
     from tests.support.plans import Step
 
@@ -61,6 +62,12 @@ INSTRUCTIONS = 2_500_000
 STEP = 1_000
 MOST_STATEMENTS = 10
 """Figures, settings for them and for money, the catalogue twice or three times, one source, and two about days."""
+
+
+def _count_of(status: ThreadStatus, tenant: Tenancy) -> Callable[[Desk], Any]:
+    """The count of a tenant's threads of one status."""
+    wanted = ThreadFilter(tenant, statuses=frozenset({status}))
+    return lambda desk: desk.count_threads(wanted)
 
 
 def _entry(number: int) -> dict[str, Any]:
@@ -158,6 +165,32 @@ def test_a_part_reads_no_more_than_its_bound(large: Harness, name: str) -> None:
             # SQLite walks the log by its rowid, which is no index of its own.
             assert "INDEX" in step.text.upper() or step.text == "SCAN event", step
         assert sum(step.rows or 0 for step in read) <= most, read
+
+
+COUNTS: dict[str, tuple[Callable[[Desk], Any], int]] = {
+    **{
+        f"{status} of {tenant}": (_count_of(status, tenant), 2 * CAP + LIVE)
+        for status in S
+        for tenant in (ANY, "acme")
+    },
+    "claims": (lambda desk: desk.count_claims(), CAP),
+    "claim totals": (lambda desk: desk.claim_totals(), 2 * CAP),
+}
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_a_count_reads_no_more_than_its_cap_and_the_live_claims(large: Harness, name: str) -> None:
+    call, most = COUNTS[name]
+    _, executed = ran(large, call)
+    assert executed
+    with large.raw() as connection:
+        if large.kind == "postgresql":
+            for setting in (*SETTINGS, WHOLE):
+                connection.execute(text(f"SET LOCAL {setting}"))
+        found = [step for each in executed for step in plan(connection, each.text, each.values)]
+    assert reads(found)
+    assert sum(step.rows or 0 for step in reads(found)) <= most, found
+    assert not any("Sort" in step.text for step in found), found
 
 
 def test_the_overview_is_few_statements_and_skips_no_rows(large: Harness) -> None:

@@ -100,12 +100,14 @@ def large(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
 
 
 def steps(harness: Harness, call: Callable[[Desk], object]) -> list[Step]:
-    """The plan of the one statement that a call runs through SQLAlchemy."""
+    """The plan of the one statement that a call runs through SQLAlchemy, after what it may set for it."""
     with statements(harness.store) as seen:
         call(harness.store.desk)
-    (run,) = seen
     with harness.raw() as connection:
-        return plan(connection, *run)
+        for statement, values in seen[:-1]:
+            assert "set_config" in statement, seen
+            connection.exec_driver_sql(statement, values)
+        return plan(connection, *seen[-1])
 
 
 def scans(found: list[Step], table: str) -> list[Step]:

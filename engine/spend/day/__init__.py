@@ -14,6 +14,7 @@ from engine.spend.amounts import (
     tokens_micro,
     utc_day,
 )
+from engine.spend.answers import Consumed, Deferred, Released
 from engine.spend.day.admission import admit_operation, release_spend, reserve_spend
 from engine.spend.day.day_spend import DaySpend
 from engine.spend.day.days import lock_day, total
@@ -42,15 +43,18 @@ from engine.spend.day.sweep import release_expired_spend
 
 __all__ = [
     "Begun",
+    "Consumed",
     "DaySpend",
     "DayStore",
     "DaySweep",
     "DayTotal",
+    "Deferred",
     "ExpiredReservation",
     "Gone",
     "InFlight",
     "OperationAdmission",
     "OperationRow",
+    "Released",
     "SqlDayStore",
     "TokenPrice",
     "add_fenced_reservation",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar
+from typing import TYPE_CHECKING, Concatenate, ParamSpec, Protocol, TypeVar, runtime_checkable
 
 from engine.spend.day import days, defaults, expired, operations, reservations, runs
 from engine.spend.day.model import PAGE
@@ -59,10 +59,6 @@ class DayStore(Protocol):
         """See `reservations.settle_reservation`."""
         ...
 
-    def settle_default(self, reservation_id: str, at: datetime) -> bool:
-        """See `defaults.settle_default`."""
-        ...
-
     def defer_reservation(
         self,
         reservation_id: str,
@@ -107,6 +103,15 @@ class DayStore(Protocol):
 
     def renew_run(self, reservation_id: str, run: int, at: datetime, lease_until: datetime) -> bool:
         """See `runs.renew_run`."""
+        ...
+
+
+@runtime_checkable
+class SettlesDefaults(Protocol):
+    """What a DayStore may add: a default that is decided by the row as it stands, not as it was listed."""
+
+    def settle_default(self, reservation_id: str, at: datetime) -> bool:
+        """See `defaults.settle_default`."""
         ...
 
 

@@ -18,6 +18,7 @@ from engine.spend.answers import Consumed, Deferred, Released, evidence_text, ra
 from engine.spend.counts import whole_count
 from engine.spend.day.admission import need_fences
 from engine.spend.day.model import PAGE, RETRY_AFTER, DaySweep
+from engine.spend.day.store import SettlesDefaults
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ def release_expired_spend(
             if getattr(store, "fenced_reservations", False) is not True:
                 tally.settled += store.settle_reservation(item.id, item.micro, at)
             elif not item.require_fence and (resolver is None or item.operation_id is not None):
-                tally.settled += store.settle_default(item.id, at)
+                tally.settled += _by_default(store, item, at)
             elif resolver is None:
                 tally.left += 1
             else:
@@ -99,6 +100,13 @@ def _pages(store: DayStore, at: datetime) -> Iterator[list[ExpiredReservation]]:
         if not following:
             return
         page = following
+
+
+def _by_default(store: DayStore, item: ExpiredReservation, at: datetime) -> bool:
+    """Settle an unfenced row; where the store cannot look at it once more, as it was listed (ruling 40)."""
+    if isinstance(store, SettlesDefaults):
+        return store.settle_default(item.id, at)
+    return store.settle_reservation(item.id, item.micro, at, expected_deferrals=item.deferrals)
 
 
 def _asked(resolver: Resolver, item: ExpiredReservation, at: datetime, again: datetime) -> Answer:
