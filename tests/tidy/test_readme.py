@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 
 from console.actions import ACTIONS
+from console.config.file import parsed
+from console.registry import registry_of
 from engine import open_store
 from engine.checkpoints import CheckpointStatus, ClaimRequest
 from engine.errors import StaleClaim
@@ -137,6 +139,13 @@ def test_a_paid_call_that_died_stays_counted_until_somebody_decides(
 
 def _dies() -> int:
     raise KeyboardInterrupt
+
+
+def test_the_configuration_is_one() -> None:
+    (text,) = blocks("toml")
+    config = parsed(text.encode(), ROOT / "config.toml")
+    assert list(config.contexts) == ["prod", "staging"]
+    assert "logs" in {action.name for action in registry_of(config).actions}
 
 
 def test_every_command_of_holdwatch_is_told_about() -> None:
