@@ -6,7 +6,7 @@ import base64
 import binascii
 import json
 
-from engine.arguments import whole
+from engine.arguments import of_kind, whole
 from engine.errors import ValidationError
 
 MAX_NUMBER = 2**63 - 1  # that a stored key can hold
@@ -22,6 +22,7 @@ def encode_cursor(*key: int | str) -> str:
 
 def decode_cursor(cursor: str, *kinds: type) -> Key:
     """The parts again; ValidationError unless the text decodes to exactly these kinds."""
+    of_kind("after", cursor, str)
     try:
         raw = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True)
         key = json.loads(raw)

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 POSTGRESQL: Final = "postgresql"
 _INDEXES: Final = {
-    POSTGRESQL: "SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND indexname IN :names",
-    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'index' AND name IN :names",
+    # Where the table is: that need not be the current schema, only one of the search path.
+    POSTGRESQL: "SELECT i.indexname FROM pg_indexes i JOIN pg_namespace n ON n.nspname = i.schemaname"
+    " JOIN pg_class c ON c.relnamespace = n.oid WHERE c.oid = to_regclass(:table) AND i.indexname IN :names",
+    "sqlite": "SELECT name FROM sqlite_master WHERE type = 'index' AND tbl_name = :table AND name IN :names",
 }
 # Not from a SELECT *: PostgreSQL refuses a prepared one once the table has another column.
 _COLUMNS: Final = {
@@ -49,10 +51,10 @@ def indexes_query(engine: Engine) -> str:
     return _INDEXES[engine.dialect.name]
 
 
-def index_names(connection: Connection, names: Sequence[str]) -> set[str]:
-    """Those of the names that are indexes, in PostgreSQL's current schema or the SQLite file."""
+def index_names(connection: Connection, table: str, names: Sequence[str]) -> set[str]:
+    """Those of the names that are indexes, in the table's schema on PostgreSQL, of the table on SQLite."""
     query = text(_INDEXES[connection.dialect.name]).bindparams(bindparam("names", expanding=True))
-    return set(connection.execute(query, {"names": list(names)}).scalars())
+    return set(connection.execute(query, {"table": table, "names": list(names)}).scalars())
 
 
 def column_names(connection: Connection, table: str) -> frozenset[str]:

@@ -27,6 +27,7 @@ LEASE: Final = timedelta(seconds=60)
 JITTER: Final = 0.1
 """Of the interval, so that many processes do not ask for the lease at the same moment."""
 MAX_BACKOFF: Final = timedelta(minutes=10)
+MAX_METER_AGE: Final = timedelta(days=36525)
 MAX_DOUBLINGS: Final = 10
 
 log = logging.getLogger(__name__)
@@ -45,7 +46,7 @@ class Maintenance:
 
     A guard that raises stops the pass with its page untouched; the next pass goes on from there, after an
     interval that doubles with each failure. ValidationError for an interval that is not above zero,
-    or a `meter_age` below it.
+    or a `meter_age` below it or above a hundred years.
     """
 
     def __init__(
@@ -59,8 +60,8 @@ class Maintenance:
     ) -> None:
         if interval <= timedelta(0):
             raise ValidationError("interval", ("must be above zero",))
-        if meter_age is not None and meter_age < timedelta(0):
-            raise ValidationError("meter_age", ("must not be negative",))
+        if meter_age is not None and not timedelta(0) <= meter_age <= MAX_METER_AGE:
+            raise ValidationError("meter_age", ("must lie between nothing and a hundred years",))
         self._checkpoints: Checkpointer = store.checkpoints
         self._interval = interval
         self._retention = RetentionChore(store.checkpoints, policy, guard or protect_nothing)

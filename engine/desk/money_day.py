@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from engine.checkpoints.records import Undecodable, instant_of
 from engine.clock import from_ns, from_span
-from engine.desk.moment import AT
+from engine.desk.moment import gone_since, left_until
 from engine.desk.money_source import Source, state_of
 from engine.desk.money_views import ReservationKind, ReservationRow, ReservationState
 from engine.spend.day.tables import FENCED, OPEN, reservation
@@ -20,8 +20,8 @@ SHOWN: Final = (
     _C.kind.label("owner"),
     _C.require_fence.label("fenced"),
     (_C.deferrals > 0).label("deferred"),
-    (_C.due_at - AT).label("due_in"),
-    (AT - _C.created_at).label("age"),
+    left_until(_C.due_at).label("due_in"),
+    gone_since(_C.created_at).label("age"),
 )
 """What a `ReservationRow` is made of."""
 _SETTLED: Final = "settled"

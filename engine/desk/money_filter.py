@@ -91,7 +91,7 @@ def _kind(wanted: ReservationFilter | FenceFilter, kind: ReservationKind | None)
     """The kind that the filter's parts leave; ValidationError naming the part that no such row has."""
     settled = wanted.state is ReservationState.SETTLED
     for field, only in _OF_KIND.items():
-        if not getattr(wanted, field, None):
+        if getattr(wanted, field, None) in (None, False):
             continue
         if kind not in {None, only}:
             raise ValidationError(field, (f"only {only} reservations have one, not {kind}",))

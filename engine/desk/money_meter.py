@@ -11,7 +11,7 @@ from sqlalchemy import and_, false
 from engine.checkpoints.records import Undecodable
 from engine.clock import EPOCH
 from engine.database.constructs import Likely
-from engine.desk.moment import AT
+from engine.desk.moment import gone_since, left_until
 from engine.desk.money_source import Source, state_of
 from engine.desk.money_views import ReservationKind, ReservationRow, ReservationState
 from engine.spend.meter.tables import MOST_PREFIXES, RESERVED, bare_tables, meter_tables
@@ -68,8 +68,8 @@ def _shown(c: Any) -> list[ColumnElement[Any]]:
     return [
         *(c[key] for key in _PLAIN),
         c.account_id.label("owner"),
-        (c.expires_at - AT).label("due_in"),
-        (AT - c.reserved_at).label("age"),
+        left_until(c.expires_at).label("due_in"),
+        gone_since(c.reserved_at).label("age"),
     ]
 
 

@@ -6,6 +6,7 @@ source, key). A cursor names all four, so that it means the same whichever sourc
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -40,6 +41,10 @@ if TYPE_CHECKING:
     from engine.desk.money_source import Source
     from engine.desk.money_views import FenceRow, ReservationRow
 
+_LAST: Final = MAX_NUMBER
+_FIRST: Final = -MAX_NUMBER - 1
+# Milliseconds of 64 bits as nanoseconds: a number that a cursor holds as text, for its own are of 64 bits.
+_NUMBER: Final = re.compile(r"-?[0-9]{1,25}", re.ASCII)
 _ADVICE: Final = {
     None: "name a state, or one kind, meter or table",
     "state": "leave the state out, or list the fences by themselves",
@@ -114,6 +119,8 @@ def _of_source(
 ) -> list[_Found]:
     limit, at = of
     start = None if cursor is None else _start(source, cursor, settled=asked.settled)
+    if cursor is not None and start is None:
+        return []
     values = values_of(asked, start, at // source.tick)
     rows = connection.execute(page(source, asked, start, limit + 1), values).all()
     if len(rows) <= limit and searches(source, asked):
@@ -123,14 +130,19 @@ def _of_source(
     return [_Found(source, getattr(row, time) * source.tick, row) for row in rows]
 
 
-def _start(source: Source, cursor: _Cursor, *, settled: bool) -> Start:
-    """Behind the cursor's row in its own source; in the others at its moment, or just beyond where they precede it."""
+def _start(source: Source, cursor: _Cursor, *, settled: bool) -> Start | None:
+    """Behind the cursor's row in its own source; in the others at its moment, or just beyond where they precede it.
+
+    None where that is beyond whatever the source's column can hold.
+    """
     if source.place == cursor.place:
-        return Start(cursor.at // source.tick, source.key_values(cursor.key))
+        return Start(min(max(cursor.at // source.tick, _FIRST), _LAST), source.key_values(cursor.key))
     beyond = source.place < cursor.place
     if settled:
-        return Start((cursor.at - beyond) // source.tick)
-    return Start(-(-(cursor.at + beyond) // source.tick))
+        latest = (cursor.at - beyond) // source.tick
+        return Start(min(latest, _LAST)) if latest >= _FIRST else None
+    earliest = -(-(cursor.at + beyond) // source.tick)
+    return Start(max(earliest, _FIRST)) if earliest <= _LAST else None
 
 
 def _check_looked(
@@ -151,11 +163,11 @@ def _following(found: list[_Found], limit: int) -> str | None:
     if len(found) <= limit:
         return None
     last = found[limit - 1]
-    return encode_cursor(last.at, *last.source.place, last.source.key_text(last.row))
+    return encode_cursor(str(last.at), *last.source.place, last.source.key_text(last.row))
 
 
 def _cursor(after: str) -> _Cursor:
-    at, kind, name, key = decode_cursor(after, int, str, str, str)
-    if abs(int(at)) == MAX_NUMBER:
+    at, kind, name, key = decode_cursor(after, str, str, str, str)
+    if not _NUMBER.fullmatch(str(at)):
         raise ValidationError("after", ("is not a cursor of this listing; start again without one",))
     return _Cursor(int(at), (str(kind), str(name)), str(key))

@@ -18,7 +18,7 @@ from sqlalchemy.types import NullType
 from engine.checkpoints.listing import size_of
 from engine.checkpoints.records import Undecodable, instant_of
 from engine.clock import from_ns, from_span
-from engine.desk.moment import AT
+from engine.desk.moment import left_until
 from engine.desk.money_source import Source, state_of
 from engine.desk.money_views import (
     DefaultFate,
@@ -93,7 +93,7 @@ def _shown(table: TableClause) -> tuple[ColumnElement[Any], ...]:
         c["txn_id"].label("owner"),
         case((c["state"] == RESERVED, true()), else_=false()).label("held"),
         false().label("fenced"),
-        (c[_DUE] - AT).label("due_in"),
+        left_until(c[_DUE]).label("due_in"),
     )
 
 

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 OVERDUE: Final = timedelta(minutes=5)
 """A fence whose check came so long ago has been passed over several times: resolvers are asked every 45 seconds."""
+LONGEST: Final = 2**63 - 1
+"""Nanoseconds: what another implementation stored may be any number of milliseconds ago."""
 _FENCES: Final = Asked(None, fenced=True, parts={})
 
 
@@ -91,7 +93,7 @@ def _overdue(source: Source) -> ColumnElement[Any]:
 
 
 def _since(first: int | None, source: Source, at: int) -> timedelta | None:
-    return None if first is None else from_span(at - first * source.tick)
+    return None if first is None else from_span(min(at - first * source.tick, LONGEST))
 
 
 def fences_of(found: Survey) -> FencesNow:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import BigInteger, Column, Index, MetaData, Table, Text, literal_column
 
+from engine.arguments import of_kind
 from engine.clock import span_ns, to_ns
 from engine.database.columns import check_id, check_number
 from engine.database.wording import columns_ddl, indexes_ddl, table_ddl
@@ -14,7 +16,7 @@ from engine.errors import ValidationError
 from engine.reserved.names import index_name, split, target
 
 if TYPE_CHECKING:
-    from datetime import datetime, timedelta
+    from datetime import datetime
 
     from sqlalchemy import ColumnElement, Dialect
 
@@ -100,7 +102,7 @@ def deadline(now: datetime, ttl: timedelta) -> int:
 
     ValidationError for a naive instant, and for a deadline that no column can hold.
     """
-    return check_number("ttl", to_ns(now) + span_ns(ttl))
+    return check_number("ttl", to_ns(now) + span_ns(of_kind("ttl", ttl, timedelta)))
 
 
 def reserve_values(txn_id: str, deadline_ns: int) -> dict[str, object]:

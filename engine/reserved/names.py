@@ -8,6 +8,7 @@ from typing import Final
 
 from sqlalchemy import BigInteger, FromClause, TableClause, Text, column, table
 
+from engine.arguments import of_kind
 from engine.errors import ValidationError
 
 COLUMNS: Final = ("txn_id", "state", "reserve_deadline")
@@ -48,7 +49,7 @@ def target(given: TableClause | str) -> TableClause:
 
 def split(name: str) -> tuple[str | None, str]:
     """The schema, if one is named, and the table; ValidationError unless both are plain identifiers."""
-    parts = name.split(".")
+    parts = of_kind("table", name, str).split(".")
     if len(parts) > 2 or len(name) > MAX_NAME or not all(map(_PART.fullmatch, parts)):
         rule = "letters, digits, _ and $, beginning with a letter, and one schema in front at most"
         raise ValidationError("table", (f"must be an identifier ({rule}), not {name!r:.80}",))

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Final, TypeAlias
 
 from engine.clock import to_ns
 from engine.errors import ValidationError
-from engine.spend.counts import is_whole_count, whole_count
+from engine.spend.counts import MAX_COUNT, is_whole_count, whole_count
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -28,6 +28,8 @@ Figure: TypeAlias = int | float | Decimal
 MICRO: Final = 1_000_000
 """Micro-dollars in a dollar, and tokens in the unit that a rate is kept for."""
 _LARGEST: Final = 2**63
+_FINEST: Final = 400
+"""Decimal places of the smallest figure: as many as a float has, and few enough to compute with exactly."""
 _DATED: Final = re.compile(r"(.+)-[0-9]{4}-[0-9]{2}-[0-9]{2}", re.DOTALL)
 
 
@@ -105,7 +107,8 @@ def settling_figure(figure: Figure) -> int | None:
         raise ValidationError("settled_micro", (f"must be a number, not {type(figure).__name__}",))
     if not _is_finite(figure) or figure < 0:
         return None
-    return math.floor(figure)
+    # More is never settled; and a Decimal's exponent can stand for more digits than can be written out.
+    return MAX_COUNT if figure > MAX_COUNT else math.floor(figure)
 
 
 def _rate(name: str, usd: Figure) -> int:
@@ -129,6 +132,8 @@ def _exact(field: str, value: Figure) -> Fraction:
         raise ValidationError(field, (f"must be a number, not {type(value).__name__}",))
     if not _is_finite(value) or not -_LARGEST <= value <= _LARGEST:
         raise ValidationError(field, (f"must be finite and within 2^63, not {value!r:.60}",))
+    if isinstance(value, Decimal) and value.adjusted() < -_FINEST and value:
+        raise ValidationError(field, (f"must not be finer than 1e-{_FINEST}, not {value!r:.60}",))
     return Fraction(float.__repr__(value)) if isinstance(value, float) else Fraction(value)
 
 

@@ -60,5 +60,12 @@ def evidence_of(text: str | None) -> Mapping[str, Any] | None:
 
 def raised(error: BaseException) -> Mapping[str, Any]:
     """The evidence that stands in for an answer when the resolver raised, or answered nonsense."""
-    said = f"{type(error).__name__}: {error}".encode("utf-8", "backslashreplace").decode()
-    return {"error": said[: MAX_EVIDENCE // 16]}
+    return {"error": f"{type(error).__name__}: {error_text(error)}"[: MAX_EVIDENCE // 16]}
+
+
+def error_text(error: BaseException) -> str:
+    """What an error of somebody else's code says, fit to be stored and shown; that its text may raise stops no pass."""
+    try:
+        return str(error).encode("utf-8", "backslashreplace").decode()
+    except Exception:  # noqa: BLE001 - whatever it was, the first error is the one to tell of
+        return "an error whose text cannot be read"

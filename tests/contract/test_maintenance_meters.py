@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import logging
+import threading
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from sqlalchemy import text
 
 from engine.checkpoints import SweepPolicy
-from engine.desk import Maintenance, chores
+from engine.desk import Maintenance, Pass, chores
+from engine.desk.maintenance import LEASE, MAINTENANCE_THREAD
 from engine.errors import ValidationError
-from engine.spend import Outcome
+from engine.spend import MeterOperator, Outcome
 
 if TYPE_CHECKING:
-    from engine.desk import Pass
     from engine.spend import SpendMeter
     from tests.support.harness import Harness
 
@@ -63,12 +64,59 @@ def test_ruling_49_a_pass_purges_every_meter(harness: Harness, monkeypatch: pyte
     assert (again.units_purged, again.accounts_purged) == (0, 0)
 
 
+def test_ruling_49_the_lease_is_renewed_between_meters(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However little each of them has to purge."""
+    for prefix in ("calls", "pages", "words"):
+        settled(meter_of(harness, prefix), "old", "o1")
+    harness.advance(2 * DAY)
+    purge, renewed = MeterOperator.purge, list[str]()
+
+    def slow(self: MeterOperator, *args: Any, **more: Any) -> Any:
+        harness.advance(LEASE * 0.6)
+        return purge(self, *args, **more)
+
+    monkeypatch.setattr(MeterOperator, "purge", slow)
+    renew = harness.store.checkpoints.renew
+
+    def noted(thread_id: str, *rest: Any) -> Any:
+        renewed.append(thread_id)
+        return renew(thread_id, *rest)
+
+    monkeypatch.setattr(harness.store.checkpoints, "renew", noted)
+    done = a_pass(harness)
+    assert (done.units_purged, done.accounts_purged, done.meter_errors) == (3, 3, 0)
+    assert renewed[:3] == [MAINTENANCE_THREAD] * 3
+
+
+def test_ruling_49_a_stop_ends_the_purge_between_meters(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    meters = {prefix: meter_of(harness, prefix) for prefix in ("calls", "pages")}
+    for meter in meters.values():
+        settled(meter, "old", "o1")
+    harness.advance(2 * DAY)
+    stop, purge = threading.Event(), MeterOperator.purge
+
+    def stopping(self: MeterOperator, *args: Any, **more: Any) -> Any:
+        stop.set()
+        return purge(self, *args, **more)
+
+    monkeypatch.setattr(MeterOperator, "purge", stopping)
+    keeper = Maintenance(harness.store, interval=HOUR, policy=SweepPolicy(), meter_age=DAY)
+    assert keeper.run_once(stop) == Pass(units_purged=1, accounts_purged=1)
+    stop.clear()
+    assert a_pass(harness).units_purged == 1
+
+
 def test_ruling_49_without_an_age_nothing_of_a_meter_goes(harness: Harness) -> None:
     settled(meter_of(harness, "calls"), "old", "o1")
     harness.advance(2 * DAY)
     assert a_pass(harness, None).units_purged == 0
-    with pytest.raises(ValidationError, match="meter_age"):
-        a_pass(harness, -HOUR)
+    for wrong in (-HOUR, timedelta.max):
+        with pytest.raises(ValidationError, match="meter_age"):
+            a_pass(harness, wrong)
 
 
 def test_ruling_49_a_meter_that_cannot_be_purged_is_logged(

@@ -215,6 +215,33 @@ def test_reserved_17_a_rollback_leaves_the_row_reserved(slots: Slots, writes_bef
     assert slots.confirm("txn-A") == CONFIRMED
 
 
+def test_confirm_says_how_many_rows(slots: Slots) -> None:
+    """All live rows of the transaction, and nobody else's; a lapsed one beside them decides the next time."""
+    for n in range(3):
+        slots.live(f"room-{n}", "txn-A")
+    slots.live("room-9", "txn-B")
+    assert slots.confirm("txn-A") == Confirmation(Outcome.CONFIRMED, 3)
+    assert slots.confirm("txn-A") == Confirmation(Outcome.ALREADY_CONFIRMED, 3)
+    slots.lapsed("room-10", "txn-B")
+    assert slots.confirm("txn-B") == CONFIRMED
+    assert slots.confirm("txn-B") == EXPIRED
+    assert [row[1:3] for row in slots.rows()[3:]] == [("txn-B", "committed"), ("txn-B", "reserved")]
+
+
+def test_release_takes_live_and_lapsed_rows_and_leaves_confirmed_ones(slots: Slots) -> None:
+    slots.live("room-1", "txn-A")
+    slots.confirm("txn-A")
+    slots.live("room-2", "txn-A")
+    slots.lapsed("room-3", "txn-A")
+    slots.live("room-4", "txn-B")
+    assert slots.release("txn-A") == 2
+    assert [row[:3] for row in slots.rows()] == [
+        ("room-1", "txn-A", "committed"),
+        ("room-4", "txn-B", "reserved"),
+    ]
+    assert slots.release("nobody") == 0
+
+
 HOSTILE = [
     "slots; drop table slots",
     'slots"',

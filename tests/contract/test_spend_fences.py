@@ -205,8 +205,7 @@ def test_spend_N7_answers_settle(harness: Harness, answer: Answer, swept: DaySwe
     assert days.sweep(A1, oracle) == NOTHING
 
 
-def test_ruling_39_a_deferred_operation_is_never_settled_by_a_default(harness: Harness) -> None:
-    """Case O13."""
+def test_spend_O13_ruling_39_a_deferred_operation_is_never_settled_by_a_default(harness: Harness) -> None:
     days = harness.store.days
     begun = days.admit_operation(operation())
     assert days.defer(begun.reservation_id, A1, CHARGE)
@@ -277,6 +276,9 @@ def test_ruling_41_due_at_is_kept_by_every_verb(harness: Harness) -> None:
     days = harness.store.days
     begun = days.admit_operation(operation(lease_until=A1 + HOUR))
     held = begun.reservation_id
+    assert ids(days, ms(A1 + HOUR, -1)) == []
+    assert ids(days, A1 + HOUR) == [held]
+    assert days.defer(held, A1, {}), "a check before the lease's end does not hasten it"
     assert ids(days, ms(A1 + HOUR, -1)) == []
     assert ids(days, A1 + HOUR) == [held]
     assert days.defer(held, A1 + 2 * HOUR, {})

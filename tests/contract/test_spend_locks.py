@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from sqlalchemy import text
+
 from engine.errors import CostCapExceeded
 from engine.spend import DaySweep
 from engine.spend.day import add_reservation, lock_day, settle_reservation
@@ -42,7 +44,8 @@ def test_spend_a_sweep_takes_its_days_by_date(postgres_harness: Harness) -> None
         sweep = background(second.days.sweep, A1 + DAY)
         until(lambda: waiting_for_locks(harness) == 1, "the sweep waits for the earlier day")
         with third.engine.begin() as other:
-            assert background(lock_day, other, NEXT_DAY).result(LIMIT) == 100
+            other.execute(text("SET LOCAL lock_timeout = '2s'"))
+            assert lock_day(other, NEXT_DAY) == 100
     assert sweep.result(LIMIT) == DaySweep(2, 0, 0, 0)
     day_is(first.days, 0, 10)
     day_is(first.days, 0, 100, NEXT_DAY)

@@ -120,7 +120,7 @@ def test_spend_T2_a_mistake_is_not_tried_again(harness: Harness, monkeypatch: py
 def test_spend_T3_the_deadline_ends_it(harness: Harness, monkeypatch: pytest.MonkeyPatch) -> None:
     make: Make = lambda: sqlite_error(sqlite3.SQLITE_BUSY)  # noqa: E731
     if harness.kind == "postgresql":
-        make = lambda: pg.LockNotAvailable("from the test")  # noqa: E731
+        make = lambda: pg.DeadlockDetected("from the test")  # noqa: E731
     meter = metering(harness, a=2, retry=milliseconds(10, 40, 40, 100))
     failing = Failing(monkeypatch, make, times=99)
     with pytest.raises(SpendMeterUnavailable):

@@ -14,6 +14,7 @@ from engine.spend import (
     SPEND_METER_DDL,
     Consumed,
     Denied,
+    MeterSnapshot,
     PurgeReport,
     SchemaWarning,
     SettlementStatus,
@@ -125,7 +126,7 @@ def test_spend_S3_two_meters_of_one_database(harness: Harness) -> None:
     assert hourly.purge(T0 + HR) == PurgeReport(1, 1)
     assert sizes(harness) == (0, 0)
     assert sizes(harness, OTHER) == (1, 1)
-    assert held(daily.snapshot("a", now=T0 + HR)) == (1, 0, 0)
+    assert daily.snapshot("a", now=T0 + HR) == MeterSnapshot("a", "window", 1, 1, 0, 0)
     answer = daily.reserve("a", "d1", now=T0 + HR)
     assert isinstance(answer, Denied)
     assert answer.reason == "already_consumed"

@@ -175,6 +175,22 @@ def test_ruling_1_the_one_statement_forms_count_under_contention(postgres_harnes
     assert all(each.used + each.reserved <= 40 for each in shown)
 
 
+def test_ruling_43_a_pass_takes_its_accounts_in_order(postgres_harness: Harness) -> None:
+    """The account that comes last has the oldest row; what waits for the first holds no later one."""
+    meter = metering(postgres_harness, a=5, b=5)
+    hold(meter, T0, "old", account="b")
+    hold(meter, ms(1), "new")
+    lock = "SELECT 1 FROM agentos_spend_meter WHERE account_id = '{}' FOR UPDATE NOWAIT"
+    with postgres_harness.raw() as connection:
+        connection.execute(text(lock.format("a")))
+        waiting = background(meter.reconcile, now=ms(5000))
+        until(lambda: waiting_for_locks(postgres_harness) == 1, "the pass waits for the first account")
+        with postgres_harness.raw() as other:
+            other.execute(text(lock.format("b")))
+    assert waiting.result(LIMIT).released == 2
+    check_sums(postgres_harness)
+
+
 def test_ruling_1_room_that_goes_to_another_while_waiting(postgres_harness: Harness) -> None:
     meter = metering(postgres_harness, a=5)
     consume(meter, T0, "a0")

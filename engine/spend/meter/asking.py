@@ -40,7 +40,7 @@ def ask_expired(resolver: Resolver, held: MeterReservation, at: int, lease: int)
 def ask_unknown(resolver: Resolver, held: MeterReservation, default: Outcome) -> Verdict:
     """What `resolve_unknown` knows; anything but a plain Consumed or Released leaves it to the default."""
     try:
-        answer = resolver(held)
+        return _definite(resolver(held)) or default
     except Exception:  # noqa: BLE001 - it decides nothing, and the default stands behind it
         _log.warning(
             "resolve_unknown raised for operation %r, which is settled by the default",
@@ -48,7 +48,6 @@ def ask_unknown(resolver: Resolver, held: MeterReservation, default: Outcome) ->
             exc_info=True,
         )
         return default
-    return _definite(answer) or default
 
 
 def _definite(answer: object) -> Outcome | None:

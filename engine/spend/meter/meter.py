@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.arguments import of_kind, whole
-from engine.database.columns import check_id
+from engine.database.columns import check_id, check_number
 from engine.errors import StoreFailure
 from engine.spend.answers import evidence_text
 from engine.spend.meter import heartbeat, hot, product, purge, reserve, settle, snapshot
@@ -213,4 +213,4 @@ class SpendMeter:
 
 
 def _optional(field: str, number: int | None) -> int | None:
-    return None if number is None else whole(field, number)
+    return None if number is None else check_number(field, number)

@@ -6,6 +6,8 @@ import threading
 from concurrent.futures import CancelledError, Future
 from typing import TYPE_CHECKING, Generic, TypeVar
 
+from engine.errors import StoreFailure
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,12 +21,18 @@ class Once(Generic[T]):
         self._run = run
         self._lock = threading.Lock()
         self._outcome: Future[T] | None = None
+        self._runner: int | None = None
 
     def __call__(self) -> T:
-        """The result of the one run that succeeded."""
+        """The result of the one run that succeeded; StoreFailure where the run itself asks for it."""
         outcome, mine = self._taken()
         if mine:
             return self._carried_out(outcome)
+        if self._runner == threading.get_ident():
+            # It would wait for itself, for ever.
+            raise StoreFailure(
+                "ensure_schema", "is under way in this very call; try again once it has returned"
+            )
         try:
             return outcome.result()  # The runner's transactions have bounds of their own.
         except CancelledError:
@@ -38,15 +46,17 @@ class Once(Generic[T]):
             return self._outcome, True
 
     def _carried_out(self, outcome: Future[T]) -> T:
+        self._runner = threading.get_ident()
         try:
             result = self._run()
         except BaseException as error:
             with self._lock:
-                self._outcome = None
+                self._outcome, self._runner = None, None
             if isinstance(error, Exception):
                 outcome.set_exception(error)
             else:
                 outcome.cancel()
             raise
+        self._runner = None
         outcome.set_result(result)
         return result

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from sqlalchemy import BigInteger, Text, bindparam, true, update
 
 from engine.arguments import member, whole
-from engine.database.columns import check_id
+from engine.database.columns import check_id, check_number
 from engine.database.retries import RetryPolicy
 from engine.database.statement import Statement
 from engine.spend.answers import evidence_text
@@ -81,7 +81,7 @@ class MeterOperator:
             settle.outcome_of(outcome),
             self._at(now),
             None if usage is None else evidence_text(usage),
-            whole("attempt", attempt),
+            check_number("attempt", attempt),
             to_ms(expires_at),
         )
         with unavailable("settle"):
@@ -99,7 +99,7 @@ class MeterOperator:
         """Fence the attempt shown until `retry_at` (now: to have it asked about); False once the row has moved on."""
         values = {
             "op": check_id("operation_id", operation_id),
-            "attempt": whole("attempt", attempt),
+            "attempt": check_number("attempt", attempt),
             "shown": to_ms(expires_at),
             "until": to_ms(retry_at),
             "evidence": evidence_text(evidence),

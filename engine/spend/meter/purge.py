@@ -6,7 +6,7 @@ import json
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import BigInteger, Table, and_, bindparam, delete, literal, select
+from sqlalchemy import BigInteger, Table, and_, bindparam, delete, literal, not_, select
 
 from engine.database.constructs import Each
 from engine.database.statement import Statement
@@ -43,7 +43,10 @@ class _Sweep:
 @lru_cache(maxsize=2 * MOST_PREFIXES)
 def _reservations(tables: MeterTables) -> _Sweep:
     row = tables.reservations
-    old = and_(row.c.settled_at < bindparam("before", type_=BigInteger), row.c.state != RESERVED)
+    before = bindparam("before", type_=BigInteger)
+    # Settled by a clock that is behind, it may still count in a window: that goes by when it was reserved.
+    counts = and_(row.c.period == literal(WINDOW), row.c.reserved_at >= before)
+    old = and_(row.c.settled_at < before, row.c.state != RESERVED, not_(counts))
     return _Sweep(row, row.c.operation_id, old, row.c.settled_at, row.c.operation_id)
 
 

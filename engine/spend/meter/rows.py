@@ -79,7 +79,7 @@ def _evidence(stored: str | None) -> Mapping[str, Any] | None:
     """Stored by somebody else, it may be anything: a row that cannot be read would hold up every pass."""
     try:
         return evidence_of(stored)
-    except ValueError:
+    except (ValueError, TypeError, RecursionError):
         return {"undecodable": str(stored)[:_SHOWN]}
 
 

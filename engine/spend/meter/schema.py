@@ -114,7 +114,7 @@ class MeterSchema:
         names = [str(index.name) for index in self._tables.indexes]
         self._harmless(
             indexes_query(self._engine),
-            lambda: present.update(self._tx.read(_NAME, index_names, names)),
+            lambda: present.update(self._tx.read(_NAME, index_names, self._tables.reservations.name, names)),
         )
         return present
 
