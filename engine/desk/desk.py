@@ -20,6 +20,7 @@ from engine.desk import (
     queue_entry,
     threads,
 )
+from engine.desk import threads_from_end as from_end
 from engine.desk.claim_filter import ClaimFilter
 from engine.desk.filters import EventFilter
 from engine.desk.follow import StoreFollower, ThreadFollower
@@ -64,6 +65,12 @@ class Desk(OverviewDesk):
     def threads(self, wanted: ThreadFilter, after: str | None = None, limit: int = 100) -> Page[ThreadRow]:
         """One keyset page of at most 200 threads, newest first; by id where the filter has a prefix."""
         return self._one("desk.threads", threads.threads, wanted, after, limit)
+
+    def threads_from_end(
+        self, wanted: ThreadFilter, after: str | None = None, limit: int = 100
+    ) -> Page[ThreadRow]:
+        """The same rows last one first; for a filter without prefix and metadata."""
+        return self._one("desk.threads_from_end", from_end.threads_from_end, wanted, after, limit)
 
     def count_threads(self, wanted: ThreadFilter) -> Capped:
         """How many threads match, counted up to 10,000."""

@@ -48,7 +48,7 @@ def threads(connection: Connection, wanted: ThreadFilter, after: str | None, lim
     by_pair = wanted.metadata is not None and wanted.holder is None
     statement = page_of_pair(wanted) if by_pair else _page(sources(wanted))
     found = connection.execute(statement, values).all()
-    _check_driven(wanted, found[0].looked)
+    check_driven(wanted, found[0].looked)
     rows = [row for row in found if row.thread_id is not None]
     if by_pair:
         check_window(wanted, found[0].window, len(rows), limit)
@@ -88,7 +88,8 @@ def _counted(source: Source) -> Select[Any]:
     return select(one).where(*source.members).limit(most)
 
 
-def _check_driven(wanted: ThreadFilter, looked: int) -> None:
+def check_driven(wanted: ThreadFilter, looked: int) -> None:
+    """ValidationError for a listing that would have to look at more claims than one page may."""
     if looked <= MAX_DRIVEN:
         return
     if wanted.holder is not None:

@@ -234,7 +234,7 @@ def test_spend_F12_the_oldest_are_asked_about_first(harness: Harness) -> None:
         oracle = Oracle(Released())
         meter = metering(harness, a=9, resolve_expired=oracle)
         if limit == 2:
-            for place, operation in enumerate(("z", "y", "x")):
+            for place, operation in enumerate(("z", "y", "x", "w")):
                 hold(meter, ms(place), operation)
         meter.reconcile(now=ms(5000), limit=limit)
         assert oracle.operations == expected
