@@ -27,12 +27,18 @@ class Place(StrEnum):
     EVERYWHERE = "everywhere"
     LIST = "lists"
     FILTERED = "lists with a filter"
+    MARKED = "lists with marks"
     THREADS = "threads"
     CLAIMS = "claims"
     QUEUE = "run queue"
+    RESERVATIONS = "reservations"
+    FENCES = "fences"
+    BUDGETS = "budgets"
+    RESERVATION = "one reservation"
     OWNED = "rows with an owner"
     THREAD = "one thread"
     EVENTS = "events"
+    OVERVIEW = "overview"
 
 
 class Capability(StrEnum):
@@ -57,7 +63,8 @@ class Level(IntEnum):
 class Action:
     """One verb.
 
-    `footer` is its place in the footer, counted from one, or zero for a verb that is only in the help.
+    `footer` is its place in the footer, counted from one, or zero for a verb that is only in the help; `short` is
+    what a screen is called where there is little room.
     """
 
     name: str
@@ -68,6 +75,7 @@ class Action:
     capability: Capability = Capability.READ
     level: Level = Level.NONE
     footer: int = 0
+    short: str = ""
 
     @property
     def key(self) -> Safe:
@@ -85,18 +93,52 @@ _READABLE: Final = {
     "pageup": "PgUp",
     "pagedown": "PgDn",
     "f1": "F1",
+    "f12": "F12",
     "home": "Home",
     "end": "End",
+    "space": "Space",
 }
 
 ACTIONS: Final = (
-    Action("threads", ("1",), "Threads", "Go to the threads, newest first"),
-    Action("claims", ("2",), "Claims", "Go to the claims, live and over, first expiry first"),
-    Action("events", ("5",), "Events", "Go to the live tail of the whole store"),
-    Action("queue", ("8",), "Queue", "Go to the run queue: leased runs, then those that wait"),
+    Action(
+        "overview", ("0",), "Overview", "Go to the whole store at a glance, and the contexts", short="Ovr"
+    ),
+    Action("threads", ("1",), "Threads", "Go to the threads, newest first", short="Thr"),
+    Action("claims", ("2",), "Claims", "Go to the claims, live and over, first expiry first", short="Clm"),
+    Action(
+        "reservations",
+        ("3",),
+        "Reservations",
+        "Go to what is reserved: money of days, units of meters, tentative rows; first due first",
+        short="Res",
+    ),
+    Action(
+        "fences",
+        ("4",),
+        "Fences",
+        "Go to what no default may settle: why it waits, and when it is looked at again",
+        short="Fnc",
+    ),
+    Action("events", ("5",), "Events", "Go to the live tail of the whole store", short="Ev"),
+    Action("queue", ("8",), "Queue", "Go to the run queue: leased runs, then those that wait", short="Que"),
+    Action(
+        "budgets",
+        ("9",),
+        "Budgets",
+        "Go to what may be spent and what of it is: accounts of every meter; tab shows the days",
+        short="Bud",
+    ),
+    Action("days", (), "Days", "The day store's totals, newest first"),
+    Action("cap", (), "Cap", "Say what a day may commit: `cap 60`, in dollars; the store keeps none"),
     Action("incomplete", (), "Incomplete", "The threads that stopped half-way, longest untouched first"),
     Action("tombstones", (), "Tombstones", "The deleted threads, and where their numbering continues"),
     Action("holders", (), "Holders", "Who holds claims, and how many of them live or over"),
+    Action(
+        "changed",
+        (),
+        "Changed",
+        "What changed in the last five minutes, and the lists behind it; `changed 1h` looks further back",
+    ),
     Action("up", ("k", "up"), "up", "One row up", Place.LIST),
     Action("down", ("j", "down"), "down", "One row down", Place.LIST),
     Action("page_up", ("pageup",), "page up", "One screen up", Place.LIST),
@@ -114,7 +156,22 @@ ACTIONS: Final = (
         "To the first row; a list that is newest first stays there",
         Place.LIST,
     ),
-    Action("last", ("G", "end"), "last", "To the last row that is loaded", Place.LIST),
+    Action("end", ("end",), "end", "To the last row that is loaded", Place.LIST),
+    Action(
+        "last",
+        ("G",),
+        "last",
+        "To the last row of all: costs a query, and is refused where the store reads from the first row only",
+        Place.LIST,
+    ),
+    Action(
+        "columns_right",
+        (">",),
+        "columns >",
+        "Scroll the columns: the first stays, those beyond the screen come in",
+        Place.LIST,
+    ),
+    Action("columns_left", ("<",), "columns <", "Scroll the columns back", Place.LIST),
     Action("open", ("enter",), "open", "Open the row under the cursor", Place.LIST, footer=1),
     Action(
         "filter",
@@ -128,11 +185,46 @@ ACTIONS: Final = (
         "owner",
         ("o",),
         "owner",
-        "Open the owner: all claims of the row's holder; in a thread, the parent it is a child of",
+        "Open the owner: all claims of the row's holder; of money, the thread it is for; in a thread, the parent "
+        "it is a child of",
         Place.OWNED,
         footer=3,
     ),
     Action("detail", ("i",), "detail", "Show or hide the pane below the list", Place.FILTERED, footer=7),
+    Action(
+        "mark",
+        ("space",),
+        "mark",
+        "Mark the row, or take its mark away, and move down; while anything is marked the list keeps its order",
+        Place.MARKED,
+        footer=4,
+    ),
+    Action(
+        "range",
+        ("v",),
+        "range",
+        "Begin a range at this row; move, and v again marks up to there; esc gives it up",
+        Place.MARKED,
+    ),
+    Action("only_marked", ("m",), "only marked", "Show only the marked rows, or all again", Place.MARKED),
+    Action("drop_marks", ("M",), "drop marks", "Take all marks away; the list moves again", Place.MARKED),
+    Action(
+        "sort",
+        ("s",),
+        "sort",
+        "Sort by a column: the store's order where an index serves it, else the rows of this window; again "
+        "reverses; `sort AGE` as a command",
+        Place.MARKED,
+        footer=7,
+    ),
+    Action("columns", ("c",), "columns", "Choose the columns of this list, and their order", Place.FILTERED),
+    Action(
+        "export",
+        ("E",),
+        "export",
+        "Write the rows of this window to a file of this machine, .csv or .jsonl, that is not there yet",
+        Place.FILTERED,
+    ),
     Action(
         "follow", ("f",), "follow", "Follow the newest events, or stay where you are", Place.EVENTS, footer=3
     ),
@@ -148,6 +240,22 @@ ACTIONS: Final = (
     Action("minute_on", ("]",), "+1 min", "One minute later among the events held", Place.EVENTS),
     Action("hour_back", ("{",), "-1 h", "One hour earlier among the events held", Place.EVENTS),
     Action("hour_on", ("}",), "+1 h", "One hour later among the events held", Place.EVENTS),
+    Action(
+        "other_budget",
+        ("tab", "l", "h"),
+        "accounts/days",
+        "From the accounts to the days, and back",
+        Place.BUDGETS,
+        footer=3,
+    ),
+    Action(
+        "beside",
+        ("enter",),
+        "beside it",
+        "The other reservations of its day, account or table",
+        Place.RESERVATION,
+        footer=1,
+    ),
     Action("next_tab", ("tab", "l", "right"), "next tab", "The next tab", Place.THREAD, footer=1),
     Action("previous_tab", ("shift+tab", "h", "left"), "tab before", "The tab before", Place.THREAD),
     Action(
@@ -156,6 +264,16 @@ ACTIONS: Final = (
         "open",
         "Into the row: its text, whole where it was cut, or the child thread; esc comes back",
         Place.THREAD,
+        footer=2,
+    ),
+    Action("next_card", ("tab", "l", "right"), "next card", "The next card", Place.OVERVIEW, footer=3),
+    Action("previous_card", ("shift+tab", "h", "left"), "card before", "The card before", Place.OVERVIEW),
+    Action(
+        "narrow",
+        ("/",),
+        "filter",
+        "One tenant, or another span of what changed: tenant:acme since:10m; esc clears",
+        Place.OVERVIEW,
         footer=2,
     ),
     Action("pause", ("p",), "pause", "Stop asking the store, or go on", footer=5),
@@ -179,6 +297,24 @@ ACTIONS: Final = (
     Action(
         "back", ("escape",), "back", "One step back: prompt, filter, screen; changes nothing in the store"
     ),
+    Action(
+        "diagnostics",
+        ("f12",),
+        "diagnostics",
+        "Versions, settings and where each comes from, terminal, latency, queries: to read and to copy",
+    ),
+    Action(
+        "contexts",
+        (),
+        "contexts",
+        "The stores that the configuration names; `ctx NAME` opens another in place of this one",
+    ),
+    Action(
+        "trust",
+        (),
+        "trust",
+        "Say that the store connected to is the one that the context's name stands for, from now on",
+    ),
     Action("theme", (), "colours", "Change between the night and the day colours"),
     Action("quit", ("q", "ctrl+q"), "quit", "Leave the console", footer=11),
 )
@@ -194,16 +330,16 @@ def refusal(action: Action, *, writable: bool) -> Safe | None:
     return None
 
 
-def of(places: tuple[Place, ...]) -> tuple[Action, ...]:
+def of(places: tuple[Place, ...], known: tuple[Action, ...] = ACTIONS) -> tuple[Action, ...]:
     """The verbs of a screen that names these places, in the registry's order."""
-    return tuple(action for action in ACTIONS if action.place in places)
+    return tuple(action for action in known if action.place in places)
 
 
-def bindings(*places: Place) -> list[Binding]:
+def bindings(*places: Place, known: tuple[Action, ...] = ACTIONS) -> list[Binding]:
     """Textual bindings for a screen: each key once, for the place that is named first."""
     taken: dict[str, Action] = {}
     for place in places:
-        for action in of((place,)):
+        for action in of((place,), known):
             for key in action.keys:
                 taken.setdefault(key, action)
     return [
@@ -217,11 +353,11 @@ def textual_key(key: str) -> str:
     return _character_to_key(key) if len(key) == 1 else key
 
 
-def footer(places: tuple[Place, ...]) -> tuple[Action, ...]:
+def footer(places: tuple[Place, ...], known: tuple[Action, ...] = ACTIONS) -> tuple[Action, ...]:
     """The verbs of the footer, in its order; a screen's own verb takes the place of a general one with
     its key.
     """
-    shown = [action for action in of(places) if action.footer]
+    shown = [action for action in of(places, known) if action.footer]
     keys = {
         action.keys[0]: action for action in sorted(shown, key=lambda action: -places.index(action.place))
     }

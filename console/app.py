@@ -6,35 +6,72 @@ import asyncio
 import base64
 import contextlib
 import signal
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual._compositor import ChopsUpdate
 from textual.app import App
+from textual.screen import Screen
 
-from console import filters, theme
-from console.commands import Command, GoTo, OpenThread, Perform, ShowList, Wear
+from console import filters, money_filters, theme
+from console.commands import (
+    Command,
+    GoTo,
+    OpenReservation,
+    OpenThread,
+    Perform,
+    SetCap,
+    ShowList,
+    Switch,
+    Wear,
+    changed_since,
+)
+from console.config import ConfigError
+from console.identify import Identifying
 from console.narrow import NarrowUpdate
 from console.palette import VerbProvider
 from console.present import Safe, Tone, own, safe
+from console.screens.budgets import BudgetsScreen
 from console.screens.claims import ClaimsScreen
+from console.screens.diagnostics import DiagnosticsScreen
 from console.screens.events import EventsScreen
+from console.screens.fences import FencesScreen
 from console.screens.filtered import FilteredPage
 from console.screens.help import HelpScreen
+from console.screens.overview import OverviewScreen
 from console.screens.page import Page
 from console.screens.queue import QueueScreen
+from console.screens.reservation import ReservationScreen
+from console.screens.reservations import ReservationsScreen
+from console.screens.sort import SortScreen
 from console.screens.thread import ThreadScreen
 from console.screens.threads import ThreadsScreen
+from console.spans import LATELY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from rich.console import RenderableType
     from textual.events import AppBlur, AppFocus, Key
-    from textual.screen import Screen
 
     from console.session import Session
 
 CLIPBOARD_LIMIT: Final = 74_994
 """Encoded bytes that a terminal takes through OSC 52."""
 TERMINATED: Final = 128 + signal.SIGTERM
+SCREENS: Final[tuple[type[Page], ...]] = (
+    OverviewScreen,
+    ThreadsScreen,
+    ClaimsScreen,
+    ReservationsScreen,
+    FencesScreen,
+    EventsScreen,
+    QueueScreen,
+    BudgetsScreen,
+)
+"""The screens that a digit goes to; each is a mode of its own."""
+BETWEEN: Final = "between"
+"""The mode of an empty screen, while one context gives way to another."""
 
 
 class HoldwatchApp(App[None]):
@@ -42,6 +79,7 @@ class HoldwatchApp(App[None]):
 
     CSS_PATH = "app.tcss"
     COMMANDS: ClassVar = {VerbProvider}
+    MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {BETWEEN: Screen}
     COMMAND_PALETTE_BINDING: ClassVar[str] = "ctrl+p"
     DEFAULT_MODE: ClassVar[str] = ThreadsScreen.MODE
     TITLE = "holdwatch"
@@ -50,10 +88,36 @@ class HoldwatchApp(App[None]):
         super().__init__()
         self.session = session
         theme.install(self)
-        self.add_mode(ThreadsScreen.MODE, lambda: ThreadsScreen(session))
-        self.add_mode(ClaimsScreen.MODE, lambda: ClaimsScreen(session))
-        self.add_mode(EventsScreen.MODE, lambda: EventsScreen(session))
-        self.add_mode(QueueScreen.MODE, lambda: QueueScreen(session))
+        self._furnish()
+
+    def _furnish(self) -> None:
+        """The screens of the present session, none of them made yet."""
+        session = self.session
+        for screen in SCREENS:
+            self.add_mode(screen.MODE, partial(screen, session))
+        self._identifying = Identifying(
+            session,
+            start=lambda work: self.run_worker(work, group="memory", exit_on_error=False),
+            changed=self._identified,
+            failed=lambda text: self._tell(text, Tone.WARN),
+        )
+
+    def _identify(self) -> None:
+        """Ask the store who it is, from now on."""
+        self.run_worker(self._identifying.poll.run(), group="identity", exclusive=True, exit_on_error=False)
+
+    def _identified(self) -> None:
+        for screen in self.screen_stack:
+            if isinstance(screen, Page):
+                screen.update_lines()
+
+    def _tell(self, text: str, tone: Tone) -> None:
+        if isinstance(self.screen, Page):
+            self.screen.say(safe(text, 600), tone)
+
+    def on_page_recovered(self) -> None:
+        """The connection is a new one: it may have reached another store."""
+        self._identifying.poll.ask_now()
 
     def on_mount(self) -> None:
         """Leave with a clean terminal also when told to by a signal."""
@@ -61,11 +125,12 @@ class HoldwatchApp(App[None]):
         for number in (signal.SIGTERM, signal.SIGHUP):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
                 loop.add_signal_handler(number, lambda: self.exit(return_code=TERMINATED))
+        self.call_after_refresh(self._identify)
 
     def on_key(self, event: Key) -> None:
         """What was typed so fast that it still went to the list belongs to the prompt that opened meanwhile."""
         page, typed = self.screen, event.character if event.is_printable else None
-        if typed is not None and isinstance(page, Page) and page.type_ahead(typed):
+        if typed is not None and isinstance(page, Page | SortScreen) and page.type_ahead(typed):
             event.prevent_default()
 
     def on_unmount(self) -> None:
@@ -81,6 +146,7 @@ class HoldwatchApp(App[None]):
         self._tell_focus(has_focus=False)
 
     def _tell_focus(self, *, has_focus: bool) -> None:
+        self._identifying.poll.focus(has_focus)
         for screen in self.screen_stack:
             if isinstance(screen, Page):
                 screen.terminal_focus(has_focus)
@@ -102,11 +168,29 @@ class HoldwatchApp(App[None]):
 
     # Verbs that concern the whole console
 
+    def do_overview(self) -> None:
+        self.switch_mode(OverviewScreen.MODE)
+
+    def do_changed(self) -> None:
+        self.carry_out(changed_since(LATELY))
+
     def do_threads(self) -> None:
         self.switch_mode(ThreadsScreen.MODE)
 
     def do_claims(self) -> None:
         self.switch_mode(ClaimsScreen.MODE)
+
+    def do_reservations(self) -> None:
+        self.switch_mode(ReservationsScreen.MODE)
+
+    def do_fences(self) -> None:
+        self.switch_mode(FencesScreen.MODE)
+
+    def do_budgets(self) -> None:
+        self.switch_mode(BudgetsScreen.MODE)
+
+    def do_days(self) -> None:
+        self.carry_out(ShowList(BudgetsScreen.MODE, money_filters.DAYS))
 
     def do_events(self) -> None:
         self.switch_mode(EventsScreen.MODE)
@@ -125,7 +209,22 @@ class HoldwatchApp(App[None]):
 
     def do_help(self) -> None:
         if isinstance(self.screen, Page):
-            self.push_screen(HelpScreen(self.screen.PLACES))
+            self.push_screen(HelpScreen(self.screen.PLACES, self.session.registry))
+
+    def do_diagnostics(self) -> None:
+        self.push_screen(DiagnosticsScreen(self.session))
+
+    def do_contexts(self) -> None:
+        named = [f"{row.name} ({row.environment})" for row in self.session.contexts.rows()]
+        self._tell(
+            f"contexts: {', '.join(named)}" if named else "the configuration names no context", Tone.INFO
+        )
+
+    def do_trust(self) -> None:
+        if self._identifying.trust():
+            self._tell("this store is what the context stands for, from now on", Tone.WARN)
+        else:
+            self._tell("trust: no context is open here, or its store has not answered yet", Tone.WARN)
 
     def do_palette(self) -> None:
         self.action_command_palette()
@@ -143,19 +242,60 @@ class HoldwatchApp(App[None]):
         if not isinstance(page, Page):
             raise TypeError(f"{page!r} takes no commands")
         match command:
-            case Perform(name):
-                page.perform(name)
+            case Perform(name, argument):
+                page.perform(name, argument)
             case OpenThread(thread):
                 self.push_screen(ThreadScreen(self.session, thread))
+            case OpenReservation(address):
+                self.push_screen(ReservationScreen(self.session, address))
+            case SetCap(micro):
+                self.session.cap = micro
+                page.capped()
             case GoTo(goal):
                 page.go_to(goal)
-            case Wear(name) if name in theme.SCHEMES:
-                self.theme = name
+            case Switch(name):
+                self._switch_context(name)
             case Wear(name):
-                raise ValueError(f"no theme {name!r}; there are {', '.join(theme.SCHEMES)}")
+                self._wear(name)
             case ShowList(mode, text):
                 self.switch_mode(mode)
                 self.call_after_refresh(self._narrow, text)
+
+    def _wear(self, name: str) -> None:
+        if name not in theme.SCHEMES:
+            raise ValueError(f"no theme {name!r}; there are {', '.join(theme.SCHEMES)}")
+        self.theme = name
+
+    def _switch_context(self, name: str) -> None:
+        """Open another context; the present one stays if that cannot be."""
+        opens = self.session.contexts.opens
+        if opens is None:
+            raise ValueError("ctx: this console was opened without a configuration")
+        self.run_worker(self._open_and_enter(lambda: opens(name)), group="context", exclusive=True)
+
+    async def _open_and_enter(self, opens: Callable[[], Session]) -> None:
+        """Opening looks at files, which may lie on a disk that hangs: not in the event loop."""
+        try:
+            session = await self.session.errands.run(opens)
+        except (ConfigError, ValueError) as error:
+            self._tell(str(error), Tone.WARN)
+        else:
+            await self._enter(session)
+
+    async def _enter(self, session: Session) -> None:
+        """Leave one session for another: nothing of the old one - rows, marks, filters, connections - is kept
+        (console.md 3.1, row 14).
+        """
+        await self.switch_mode(BETWEEN)
+        for screen in SCREENS:
+            await self.remove_mode(screen.MODE)
+        self.workers.cancel_group(self, "identity")
+        self.workers.cancel_group(self, "memory")
+        self.session.gateway.close()
+        self.session = session
+        self._furnish()
+        await self.switch_mode(self.DEFAULT_MODE)
+        self._identify()
 
     def _narrow(self, text: str) -> None:
         """Narrow the list of the mode in front, closing what was opened over it."""

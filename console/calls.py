@@ -20,12 +20,13 @@ IN_FLIGHT: Final = 2
 
 
 class Calls:
-    """Runs blocking functions for coroutines. `running` is how many are in flight."""
+    """Runs blocking functions for coroutines. `running` is how many are in flight, `finished` how many ended."""
 
     def __init__(self, limit: int = IN_FLIGHT) -> None:
         self._slots = asyncio.Semaphore(limit)
         self.limit = limit
         self.running = 0
+        self.finished = 0
 
     async def run(self, function: Callable[[], T]) -> T:
         """The function's answer or its exception; waits for a free slot first."""
@@ -35,6 +36,7 @@ class Calls:
                 return await self._in_thread(function)
             finally:
                 self.running -= 1
+                self.finished += 1
 
     async def _in_thread(self, function: Callable[[], T]) -> T:
         loop = asyncio.get_running_loop()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from console import actions
-from console.present import Cell, Tone, instant, number, own, safe, width
+from console.present import Cell, Tone, instant, own, safe, width
 from console.refresh import Condition, Freshness
 from console.widgets.prompt import Purpose
 
@@ -13,37 +13,22 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from datetime import datetime
 
-    from console.actions import Action, Place
+    from console.actions import Action
     from console.jsontext import Line
-    from console.model import StoreLabel
     from console.session import Session
 
 REFUSED: Final = "validation"
 """The code of an error that says a question is out of the store's bounds."""
 NO_ANSWER: Final = "NO ANSWER FROM THE STORE"
-WIDE: Final = 110
-"""Cells from which the header shows the store's whole address."""
-_SCREENS: Final = ("threads", "claims", "events", "queue")
-SCREENS_ROOM: Final = sum(len(actions.BY_NAME[name].label) + 4 for name in _SCREENS) + 14
-"""Cells that the names of the screens need, and the word that something is being asked."""
+_SCREENS: Final = ("overview", "threads", "claims", "reservations", "fences", "events", "queue", "budgets")
+_ASKING: Final = 14
+"""Cells that the word needs that something is being asked."""
 _TONES: Final = {
     Condition.WAITING: Tone.INFO,
     Condition.LIVE: Tone.GOOD,
     Condition.PAUSED: Tone.WARN,
     Condition.STALE: Tone.BAD,
 }
-
-
-def store(label: StoreLabel, *, writable: bool, room: int) -> Line:
-    """The header's left part: which store, and that nothing can be changed."""
-    shown = label.address if room >= WIDE else label.name
-    mode = Cell(own(" READ-WRITE "), Tone.BAD) if writable else Cell(own("RO"), Tone.INFO)
-    return (
-        Cell(own(" ")),
-        Cell(safe(shown), Tone.HEAD),
-        Cell(own(f"  {label.kind}  "), Tone.MUTED),
-        mode,
-    )
 
 
 def freshness(state: Freshness, as_of: datetime | None, now: float) -> Line:
@@ -85,22 +70,36 @@ def banner(state: Freshness, as_of: datetime | None, now: float) -> tuple[Cell, 
     )
 
 
-def screens(current: str, session: Session) -> Line:
+def screens_room(room: int) -> int:
+    """Cells that the names of the screens need, and the word that something is being asked."""
+    return sum(len(_name(action, room)) + 4 for action in _shown()) + _ASKING
+
+
+def _shown() -> list[Action]:
+    return [actions.BY_NAME[name] for name in _SCREENS]
+
+
+def _name(action: Action, room: int) -> str:
+    """A screen's whole name, unless all of them together would not fit."""
+    whole = sum(len(each.label) + 4 for each in _shown()) + _ASKING
+    return action.label if whole <= room else action.short
+
+
+def screens(current: str, session: Session, room: int) -> Line:
     """The screens with their digits, the present one marked, and a sign while queries run."""
     cells: list[Cell] = [Cell(own(" "))]
-    for name in _SCREENS:
-        action = actions.BY_NAME[name]
-        here = name == current
-        cells.append(Cell(own(f"{action.key} "), Tone.ACCENT))
-        cells.append(Cell(own(f"{action.label}  "), Tone.HEAD if here else Tone.MUTED))
+    for action in _shown():
+        here = action.name == current
+        cells.append(Cell(own(f"{session.registry.named(action.name).key} "), Tone.ACCENT))
+        cells.append(Cell(own(f"{_name(action, room)}  "), Tone.HEAD if here else Tone.MUTED))
     if session.calls.running:
         cells.append(Cell(own(f" asking {session.calls.running}/{session.calls.limit}"), Tone.MUTED))
     return tuple(cells)
 
 
-def keys(places: tuple[Place, ...], room: int) -> Line:
+def keys(footer: Sequence[Action], room: int) -> Line:
     """As many of the footer's verbs as fit; help and quit always do."""
-    shown = list(actions.footer(places))
+    shown = list(footer)
     while _keys_width(shown) > room and len(shown) > 2:
         shown.pop(-3 if len(shown) > 3 else 0)
     cells: list[Cell] = []
@@ -111,8 +110,11 @@ def keys(places: tuple[Place, ...], room: int) -> Line:
 
 def prompt_keys(purpose: Purpose, words: Sequence[str], room: int) -> Line:
     """What the operator may type, and as many of the keys as fit behind it."""
-    does = "apply" if purpose is Purpose.FILTER else "run"
-    hint = "  ".join(words) if purpose is Purpose.FILTER else "a verb, thr:ID, a list with a filter, at"
+    does, hint = {
+        Purpose.FILTER: ("apply", "  ".join(words)),
+        Purpose.COMMAND: ("run", "a verb, thr:ID, a list with a filter, at"),
+        Purpose.EXPORT: ("write", "a new file that ends in .csv or .jsonl"),
+    }[purpose]
     cells: list[Cell] = [Cell(own(f" {hint}  "), Tone.MUTED)]
     for key, label in (("esc", "cancel"), ("tab", "complete"), ("enter", does)):
         pair = _key_cells(key, label)
@@ -127,11 +129,3 @@ def _key_cells(key: str, label: str) -> Line:
 
 def _keys_width(shown: Sequence[Action]) -> int:
     return sum(width(action.key) + len(action.label) + 3 for action in shown)
-
-
-def rows_line(first: int, last: int, held: int, more: bool, total: str | None) -> Line:
-    """Which rows of how many: never an exact total that was not counted."""
-    if not held:
-        return (Cell(own("0 rows ")),)
-    of = total if total is not None else f"{number(held)}{'+' if more else ''}"
-    return (Cell(own(f"  rows {first:,}-{last:,} of {of} "), Tone.MUTED),)

@@ -37,12 +37,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClaimQuery:
-    """Which claims to list; every part is answered by the store."""
+    """Which claims to list; every part is answered by the store. `since`: over, and not for longer than that."""
 
     tenant: Tenancy = ANY
     state: ClaimState | None = None
     holder: str | None = None
     stored: Stored | None = None
+    since: timedelta | None = None
 
 
 @dataclass(frozen=True, slots=True)

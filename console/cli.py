@@ -12,12 +12,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from console import VERSION, cli_maintain, stores
-from console.command_line import STORE_VARIABLE, Exit, Store
+from console.command_line import STORE_VARIABLE, ConfigFile, ContextOrStore, Exit
+from console.config import Asked, ConfigError, load
 from console.model import GatewayError
 from console.read import registration
+from console.read.options import Cap, Tenant, cap_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
+
+    from console.opening import Opener
+    from console.session import Session
 
 __all__ = ["STORE_VARIABLE", "Exit", "app", "open_console", "run", "with_command"]
 
@@ -48,11 +54,42 @@ def root(
 
 
 @app.command()
-def console(store: Store) -> None:
+def console(
+    store: ContextOrStore = None,
+    cap: Cap = None,
+    tenant: Tenant = None,
+    refresh: Annotated[
+        float | None, typer.Option(min=0.5, max=60, metavar="SECONDS", help="Between two looks at the store.")
+    ] = None,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Never open a read-write window.")] = False,
+    config: ConfigFile = None,
+) -> None:
     """Look at a store, read-only."""
-    url = stores.url_of(store)
+    from console.targets import target_of
+
+    micro = cap_of(cap)
+    opener = opener_of(config, Asked(refresh, tenant, read_only))
+    session = opener.session(target_of(store or _usual_context(opener), opener.config), micro)
     check_terminal()
-    raise typer.Exit(open_console(url))
+    raise typer.Exit(open_console(session))
+
+
+def opener_of(file: Path | None = None, asked: Asked = Asked()) -> Opener:  # noqa: B008 - frozen
+    """What opens sessions by the configuration in a file, else by the operator's own; raises ConfigError."""
+    from console.opening import Opener, check_names
+
+    found = load(file)
+    check_names(found, _commands())
+    return Opener(found, asked)
+
+
+def _usual_context(opener: Opener) -> str:
+    """The context to open where no store is given."""
+    if opener.config.context is None:
+        raise typer.TyperException(
+            "STORE is missing: give a file, an address or a context, or set `context` in the configuration"
+        )
+    return opener.config.context.value
 
 
 @app.command()
@@ -64,13 +101,15 @@ def demo(
     ] = None,
 ) -> None:
     """Watch a fleet of simulated agents at work."""
-    from console.demo import fleet
+    from console.demo import DAILY_CAP, fleet
+    from console.targets import Target
 
     if store is not None:
         stores.check_shared(store)
+    opener = opener_of()
     check_terminal()
     with fleet(store, threads=threads, seed=seed) as url:
-        code = open_console(url)
+        code = open_console(opener.session(Target(url), DAILY_CAP))
     raise typer.Exit(code)
 
 
@@ -86,7 +125,6 @@ def migrate(
     typer.echo(f"{stores.label_of(url).address} is ready")
 
 
-registration.register(app)
 cli_maintain.register(app)
 
 
@@ -98,30 +136,30 @@ def check_terminal() -> None:
         )
 
 
-def open_console(url: str) -> int:
-    """Run the console on a store until the operator leaves; the exit code."""
-    import time
-
+def open_console(session: Session) -> int:
+    """Run the console on a session until the operator leaves; the exit code."""
     from console.app import HoldwatchApp
-    from console.calls import Calls
-    from console.gateway import EngineGateway
-    from console.session import Session
 
-    application = HoldwatchApp(Session(EngineGateway(url), Calls(), time.monotonic))
+    application = HoldwatchApp(session)
     application.run()
     return application.return_code or Exit.OK
 
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; its exit code. What went wrong is said on standard error."""
+    words = with_command(list(arguments))
+    if words[:1] != ["console"] and not _commands() >= registration.COMMANDS.keys():
+        registration.register(app)
     try:
-        code = app(args=with_command(list(arguments)), prog_name="holdwatch", standalone_mode=False)
+        code = app(args=words, prog_name="holdwatch", standalone_mode=False)
     except typer.Abort:
         return _fail("interrupted", Exit.INTERRUPTED)
     except KeyboardInterrupt:
         return _fail("interrupted", Exit.INTERRUPTED)
     except typer.TyperException as error:
         return _fail(error.format_message(), Exit.USAGE)
+    except ConfigError as error:
+        return _fail(str(error), Exit.USAGE)
     except (stores.NoStoreError, GatewayError) as error:
         return _fail(str(error), Exit.STORE_FAILURE)
     except OSError as error:
@@ -133,15 +171,19 @@ def with_command(arguments: list[str]) -> list[str]:
     """The arguments with the console's command before a store: a first word that is no command is one
     (ruling 62).
     """
-    commands = {
-        command.name or getattr(command.callback, "__name__", "") for command in app.registered_commands
-    }
+    commands = _commands() | registration.COMMANDS.keys()
     first = next((word for word in arguments if not word.startswith("-")), None)
     if first is None and not arguments:
         return ["console"]
     if first is None or first in commands:
         return arguments
     return ["console", *arguments]
+
+
+def _commands() -> set[str]:
+    return {
+        command.name or str(getattr(command.callback, "__name__", "")) for command in app.registered_commands
+    }
 
 
 def _fail(message: str, code: Exit) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -14,9 +15,23 @@ Store = Annotated[
     typer.Argument(
         envvar=STORE_VARIABLE,
         metavar="STORE",
-        help="A file, sqlite:///path or postgresql://user@host/database.",
+        help="A file, sqlite:///path, postgresql://user@host/database, or the name of a context.",
         show_default=False,
     ),
+]
+ContextOrStore = Annotated[
+    str | None,
+    typer.Argument(
+        envvar=STORE_VARIABLE,
+        metavar="STORE",
+        help="A file, sqlite:///path, postgresql://user@host/database, or the name of a context; without one, "
+        "the configuration's own.",
+        show_default=False,
+    ),
+]
+ConfigFile = Annotated[
+    Path | None,
+    typer.Option("--config", metavar="FILE", help="Read this configuration instead of the user's own."),
 ]
 
 

@@ -47,15 +47,15 @@ class Extras:
         wanted = (row_id, extra.version(row))
         if wanted != self._wanted:
             self._wanted = wanted
-            self._later(STILL_SECONDS, lambda: self._start(self._fetch(extra, row_id)))
+            self._later(STILL_SECONDS, lambda: self._start(self._fetch(extra, row_id, row)))
 
     def forget(self) -> None:
         """Another list: nothing is wanted of its rows yet."""
         self._held = self._wanted = None
 
-    async def _fetch(self, extra: Extra, row_id: str) -> None:
+    async def _fetch(self, extra: Extra, row_id: str, row: Any) -> None:
         try:
-            found = await self._session.calls.run(lambda: extra.ask(self._session.gateway, row_id))
+            found = await self._session.calls.run(lambda: extra.ask(self._session.gateway, row))
         except GatewayError:
             self._wanted = None  # the list's own loop says what is wrong; the next answer asks again
             return

@@ -10,6 +10,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from console import present
+from console.overview_model import Failed
 from console.present import Cell, Safe, Tone, middle, own, pad, width
 from console.tables import lease_tone
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from console.jsontext import Line
     from console.model import EventRow, ThreadRow, ThreadStory
+    from console.overview_model import Held
     from console.widgets.columns import Scene
 
 COLUMN: Final = 38
@@ -74,8 +76,31 @@ def of_row(row: ThreadRow, scene: Scene, room: int) -> tuple[Line, ...]:
         fact("holder", present.optional(row.holder)),
         fact("lease", lease_words(left, fresh=scene.fresh), lease_tone(left) if scene.fresh else Tone.MUTED),
         fact("updated", present.instant(row.updated_at)),
+        holds(row.held),
     )
-    return grid(facts, room)
+    return *grid(facts, room), *_unread(row.held)
+
+
+def holds(money: Held | Failed | None) -> Fact:
+    """What days hold of a thread."""
+    label = own("holds")
+    if money is None:
+        return Fact(label, Cell(present.NOTHING, Tone.MUTED))
+    if isinstance(money, Failed):
+        return Fact(label, Cell(own("not read"), Tone.BAD))
+    if not money.open:
+        return Fact(label, Cell(own("no money of a day"), Tone.MUTED))
+    number = f"{money.open:,}{'+' if money.more else ''} open"
+    fenced = f", {money.fenced:,} fenced" if money.fenced else ""
+    text = f"{present.usd(money.micro)}{'+' if money.more else ''} USD, {number}{fenced}"
+    return Fact(label, Cell(own(text), Tone.WARN if money.fenced else Tone.STRONG))
+
+
+def _unread(money: Held | Failed | None) -> tuple[Line, ...]:
+    """Why it is not known what a thread holds."""
+    if not isinstance(money, Failed):
+        return ()
+    return ((Cell(own(f"holds not read: {present.safe(money.message, 300)}"), Tone.BAD),),)
 
 
 def lease_words(left: timedelta | None, *, fresh: bool) -> Safe:
@@ -100,9 +125,10 @@ def of_story(story: ThreadStory, scene: Scene, room: int) -> tuple[Line, ...]:
         fact("token", present.number(None if claim is None else claim.token)),
         fact("lease", lease_words(left, fresh=scene.fresh), lease_tone(left) if scene.fresh else Tone.MUTED),
         fact("updated", present.instant(None if row is None else row.updated_at)),
+        holds(story.held),
         *(() if story.parent is None else (fact("child of (o)", present.safe(story.parent)),)),
     )
-    return grid(facts, room)
+    return *grid(facts, room), *_unread(story.held)
 
 
 def _state(story: ThreadStory) -> Cell:

@@ -2,31 +2,49 @@
 
     status:running,failed  !status:completed  tenant:acme  tenant:-  holder:worker-3  since:10m  id:thr_01J8
     meta.title:"quarterly report"        stuck  tenant:acme        state:tombstone        state:claim-only
-    state:expired  holder:worker-3  tenant:acme      by:holder                               (claims)
+    state:expired  holder:worker-3  tenant:acme  since:5m      by:holder                     (claims)
     state:queued  tenant:acme  thread:thr_01J8                                                (run queue)
     kind:claimed,tool.result   thread:thr_01J8   tenant:acme                                  (events)
 
 Among threads, `state:` and `status:` are one, a word without a field is the beginning of an id as after `id:`,
 and a value with blanks stands in quotation marks. `tenant:-` means rows without a tenant; `stuck` is a list of
-its own, longest untouched first (ruling 51).
+its own, longest untouched first (ruling 51). `since:5m` of claims means those whose lease ended within five
+minutes, of `state:tombstone` the ids deleted within them.
 """
 
 from __future__ import annotations
 
-import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from console.claims_model import ClaimQuery, ClaimState, HolderQuery, Stored
+from console.filter_words import FilterError, applied, given, quoted, verb, word_of, words_of
 from console.model import EventQuery, IncompleteQuery, ThreadQuery, ThreadState, TombstoneQuery
 from console.queue_model import QueueQuery, QueueState
 from console.spans import span_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from datetime import timedelta
 
-    Query = TypeVar("Query")
+__all__ = [
+    "CLAIM_FIELDS",
+    "CLAIM_ONLY",
+    "EVENT_FIELDS",
+    "HOLDERS",
+    "QUEUE_FIELDS",
+    "STUCK",
+    "THREAD_FIELDS",
+    "TOMBSTONES",
+    "FilterError",
+    "claims",
+    "events",
+    "queue",
+    "quoted",
+    "span",
+    "tenant",
+    "threads",
+]
 
 ThreadsQuestion = ThreadQuery | IncompleteQuery | TombstoneQuery | ClaimQuery
 """What may be asked on the threads' screen; the claims are those of ids without a checkpoint."""
@@ -51,6 +69,7 @@ CLAIM_FIELDS: Final = (
     "tenant:",
     "by:holder",
     "state:claim-only",
+    "since:",
 )
 QUEUE_FIELDS: Final = (*(f"state:{state.value}" for state in QueueState), "tenant:", "thread:")
 EVENT_FIELDS: Final = ("kind:", "thread:", "tenant:")
@@ -66,30 +85,25 @@ _LISTS: Final = {
     CLAIM_ONLY: CLAIM_ONLY,
 }
 """The words that ask for another list than that of the threads."""
-_WORD: Final = re.compile(r'(?:"[^"]*"|[^\s"])+|"')
-
-
-class FilterError(ValueError):
-    """A filter that means nothing; the message says what would."""
 
 
 def threads(text: str) -> ThreadsQuestion:
     """What a line of text asks for on the threads' screen."""
-    words = _words(text)
+    words = words_of(text)
     lists = [_LISTS[word] for word in words if word in _LISTS]
     rest = [word for word in words if word not in _LISTS]
     if len(lists) > 1:
         raise FilterError(f"{lists[0]} and {lists[1]} are two lists; ask for one of them")
     if not lists:
-        return _all(ThreadQuery(), rest, _thread_word)
+        return applied(ThreadQuery(), rest, _thread_word)
     return _OTHER_LISTS[lists[0]](rest)
 
 
 def claims(text: str) -> ClaimsQuestion:
     """What a line of text asks for on the claims' screen."""
-    words = _words(text)
+    words = words_of(text)
     if HOLDERS not in words:
-        return _all(ClaimQuery(), words, _claim_word)
+        return applied(ClaimQuery(), words, _claim_word)
     if len(words) > 1:
         raise FilterError(f"{HOLDERS} stands alone; holder:NAME lists the claims of one of them")
     return HolderQuery()
@@ -97,42 +111,24 @@ def claims(text: str) -> ClaimsQuestion:
 
 def queue(text: str) -> QueueQuery:
     """What a line of text asks for on the run queue's screen."""
-    return _all(QueueQuery(), _words(text), _queue_word)
+    return applied(QueueQuery(), words_of(text), _queue_word)
 
 
 def events(text: str) -> EventQuery:
     """The event filter that a line of text stands for."""
-    return _all(EventQuery(), _words(text), _event_word)
-
-
-def quoted(value: str) -> str:
-    """A value as it must be typed after its field."""
-    return f'"{value}"' if re.search(r"\s", value) else value
+    return applied(EventQuery(), words_of(text), _event_word)
 
 
 # Words
 
 
-def _words(text: str) -> list[str]:
-    words = _WORD.findall(text)
-    if '"' in words:
-        raise FilterError('a quotation mark is not closed; write field:"value with blanks"')
-    return [word.replace('"', "") for word in words]
-
-
-def _all(query: Query, words: list[str], take: Callable[[Query, str], Query]) -> Query:
-    for word in words:
-        query = take(query, word)
-    return query
-
-
 def _thread_word(query: ThreadQuery, word: str) -> ThreadQuery:
     field, colon, value = word.partition(":")
     if colon and field.startswith("meta."):
-        return replace(query, metadata=_pair(query, field.removeprefix("meta."), _given(field, value)))
+        return replace(query, metadata=_pair(query, field.removeprefix("meta."), given(field, value)))
     if not colon or field not in _THREAD_VERBS:
         return replace(query, prefix=_prefix(word, field if colon else ""))
-    return _THREAD_VERBS[field](query, _given(field, value))
+    return _THREAD_VERBS[field](query, given(field, value))
 
 
 def _pair(query: ThreadQuery, key: str, value: str) -> tuple[str, str]:
@@ -153,46 +149,41 @@ def _prefix(word: str, field: str) -> str:
 
 
 def _claim_word(query: ClaimQuery, word: str) -> ClaimQuery:
-    return _verb(_CLAIM_VERBS, "claim", CLAIM_FIELDS, word)(query)
+    found = verb(_CLAIM_VERBS, "claim", CLAIM_FIELDS, word)(query)
+    if found.since is not None and found.state is ClaimState.LIVE:
+        raise FilterError("since: asks for claims that ended, and state:live for those that did not")
+    return found
 
 
 def _queue_word(query: QueueQuery, word: str) -> QueueQuery:
-    return _verb(_QUEUE_VERBS, "queue", QUEUE_FIELDS, word)(query)
+    return verb(_QUEUE_VERBS, "queue", QUEUE_FIELDS, word)(query)
 
 
 def _event_word(query: EventQuery, word: str) -> EventQuery:
-    return _verb(_EVENT_VERBS, "event", EVENT_FIELDS, word)(query)
-
-
-def _verb(
-    verbs: Mapping[str, Callable[[Query, str], Query]], what: str, fields: tuple[str, ...], word: str
-) -> Callable[[Query], Query]:
-    field, _, value = word.partition(":")
-    if field not in verbs:
-        known = "  ".join(f"{each}VALUE" if each.endswith(":") else each for each in fields)
-        raise FilterError(f"{word!r} is no {what} filter; use {known}")
-    given = _given(field, value)
-    return lambda query: verbs[field](query, given)
+    return verb(_EVENT_VERBS, "event", EVENT_FIELDS, word)(query)
 
 
 # Other lists of the threads' screen
 
 
 def _stuck(words: list[str]) -> IncompleteQuery:
-    query = _all(ThreadQuery(), words, _thread_word)
+    query = applied(ThreadQuery(), words, _thread_word)
     if replace(query, tenant=ThreadQuery().tenant) != ThreadQuery():
         raise FilterError("stuck goes with tenant: only; status:idle takes every filter, newest first")
     return IncompleteQuery(query.tenant)
 
 
 def _tombstones(words: list[str]) -> TombstoneQuery:
-    if words:
-        raise FilterError(f"{TOMBSTONES} stands alone: a tombstone is kept without its owner and metadata")
-    return TombstoneQuery()
+    query = applied(ThreadQuery(), words, _thread_word)
+    if replace(query, since=None) != ThreadQuery():
+        raise FilterError(
+            f"{TOMBSTONES} goes with since: only: a tombstone is kept without its owner and metadata"
+        )
+    return TombstoneQuery(query.since)
 
 
 def _claim_only(words: list[str]) -> ClaimQuery:
-    return replace(_all(ClaimQuery(), words, _claim_word), stored=Stored.CLAIM_ONLY)
+    return replace(applied(ClaimQuery(), words, _claim_word), stored=Stored.CLAIM_ONLY)
 
 
 _OTHER_LISTS: Final[dict[str, Callable[[list[str]], ThreadsQuestion]]] = {
@@ -203,12 +194,6 @@ _OTHER_LISTS: Final[dict[str, Callable[[list[str]], ThreadsQuestion]]] = {
 
 
 # Values
-
-
-def _given(field: str, value: str) -> str:
-    if not value:
-        raise FilterError(f"{field}: needs a value")
-    return value
 
 
 def _states(value: str) -> frozenset[ThreadState]:
@@ -229,19 +214,19 @@ def _claim_state(query: ClaimQuery, value: str) -> ClaimQuery:
 
 
 def _queue_state(query: QueueQuery, value: str) -> QueueQuery:
-    if value not in list(QueueState):
-        raise FilterError(f"no state {value!r}; there are {', '.join(QueueState)}")
-    return replace(query, state=QueueState(value))
+    return replace(query, state=word_of("state", value, QueueState))
 
 
-def _span(value: str) -> timedelta:
+def span(value: str) -> timedelta:
+    """The span that stands behind `since:`; raises FilterError."""
     try:
         return span_of(value)
     except ValueError as error:
         raise FilterError(f"since: {error}") from error
 
 
-def _tenant(value: str) -> str | None:
+def tenant(value: str) -> str | None:
+    """The tenant that stands behind `tenant:`; None for a dash."""
     return None if value == "-" else value
 
 
@@ -250,23 +235,24 @@ _THREAD_VERBS: Final[dict[str, Callable[[ThreadQuery, str], ThreadQuery]]] = {
     "!status": lambda query, value: replace(query, states=frozenset(ThreadState) - _states(value)),
     "state": lambda query, value: replace(query, states=_states(value)),
     "!state": lambda query, value: replace(query, states=frozenset(ThreadState) - _states(value)),
-    "tenant": lambda query, value: replace(query, tenant=_tenant(value)),
+    "tenant": lambda query, value: replace(query, tenant=tenant(value)),
     "holder": lambda query, value: replace(query, holder=value),
-    "since": lambda query, value: replace(query, since=_span(value)),
+    "since": lambda query, value: replace(query, since=span(value)),
     "id": lambda query, value: replace(query, prefix=value),
 }
 _CLAIM_VERBS: Final[dict[str, Callable[[ClaimQuery, str], ClaimQuery]]] = {
     "state": _claim_state,
     "holder": lambda query, value: replace(query, holder=value),
-    "tenant": lambda query, value: replace(query, tenant=_tenant(value)),
+    "tenant": lambda query, value: replace(query, tenant=tenant(value)),
+    "since": lambda query, value: replace(query, since=span(value)),
 }
 _QUEUE_VERBS: Final[dict[str, Callable[[QueueQuery, str], QueueQuery]]] = {
     "state": _queue_state,
     "thread": lambda query, value: replace(query, thread=value),
-    "tenant": lambda query, value: replace(query, tenant=_tenant(value)),
+    "tenant": lambda query, value: replace(query, tenant=tenant(value)),
 }
 _EVENT_VERBS: Final[dict[str, Callable[[EventQuery, str], EventQuery]]] = {
     "kind": lambda query, value: replace(query, kinds=frozenset(value.split(","))),
     "thread": lambda query, value: replace(query, thread=value),
-    "tenant": lambda query, value: replace(query, tenant=_tenant(value)),
+    "tenant": lambda query, value: replace(query, tenant=tenant(value)),
 }

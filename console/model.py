@@ -11,10 +11,15 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final, Generic, Literal, Protocol, TypeVar
 
+from console.money_model import MoneyGateway
+from console.overview_model import OverviewGateway
+
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from console.claims_model import ClaimQuery, ClaimRow, ClaimStory, ClaimTotals, HolderRow
+    from console.identity import Identity
+    from console.overview_model import Failed, Held
     from console.queue_model import QueueDepth, QueueQuery, QueueRow, QueueRuns
 
 Row = TypeVar("Row")
@@ -107,10 +112,15 @@ class IncompleteQuery:
 class TombstoneQuery:
     """What deleted threads left behind, last deleted first; a tombstone has no owner."""
 
+    since: timedelta | None = None
+
 
 @dataclass(frozen=True, slots=True)
 class ThreadRow:
-    """One thread. `lease_left` is negative once the lease is over and None without a claim."""
+    """One thread. `lease_left` is negative once the lease is over and None without a claim.
+
+    `held` is the money that days hold of it, or why that is not known.
+    """
 
     id: str
     tenant: str | None
@@ -123,6 +133,7 @@ class ThreadRow:
     age: timedelta | None
     checkpoint: str | None
     run: str | None
+    held: Held | Failed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +228,7 @@ class ThreadStory:
     queue: tuple[QueueRow, ...]
     as_of: datetime
     more: frozenset[str] = frozenset()
+    held: Held | Failed | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,7 +276,7 @@ class EventBatch:
     before: str | None = None
 
 
-class Gateway(Protocol):
+class Gateway(MoneyGateway, OverviewGateway, Protocol):
     """The reading calls. Each is a bounded read, may block, and raises `GatewayError` only."""
 
     @property
@@ -272,8 +284,16 @@ class Gateway(Protocol):
         """The store's name; never blocks."""
         ...
 
+    def identity(self) -> Identity:
+        """Which server, database and role the connection has reached, in their own words."""
+        ...
+
     def threads(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
         """Threads, newest first, or by id where a prefix is asked for."""
+        ...
+
+    def threads_from_end(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
+        """The same, longest untouched first; for a query without prefix and metadata."""
         ...
 
     def count_threads(self, query: ThreadQuery) -> Counted:
@@ -288,7 +308,7 @@ class Gateway(Protocol):
         """The direct children of a thread, earliest adopted first."""
         ...
 
-    def tombstones(self, after: str | None, limit: int) -> Page[TombstoneRow]:
+    def tombstones(self, query: TombstoneQuery, after: str | None, limit: int) -> Page[TombstoneRow]:
         """Deleted ids, last deleted first."""
         ...
 

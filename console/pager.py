@@ -1,7 +1,7 @@
 """Where a paged list stands in the store: which cursor its window begins after, and how many pages it holds.
 
-A window is always read by one query: everything after one cursor, up to `WINDOW` rows. Cursors at the
-page borders are kept as they are met, so going back needs no OFFSET.
+A window is everything after one cursor, up to `WINDOW` rows. Cursors at the page borders are kept as they are
+met, so going back needs no OFFSET.
 """
 
 from __future__ import annotations
@@ -10,8 +10,10 @@ from typing import Final
 
 PAGE: Final = 100
 """Rows that one step down adds."""
-WINDOW: Final = 200
-"""Rows that a list holds at once: what one query of the store gives (console.md F6)."""
+QUERY: Final = 200
+"""Rows that one query of the store gives at most (console.md F6)."""
+WINDOW: Final = 500
+"""Rows that a list holds at once."""
 _MOST_PAGES: Final = WINDOW // PAGE
 BORDERS_LIMIT: Final = 10_000
 """Page borders that are remembered: a million rows deep."""

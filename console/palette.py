@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
-from console import actions
 from console.screens.page import Page
 
 if TYPE_CHECKING:
@@ -33,7 +32,8 @@ class VerbProvider(Provider):
                 yield Hit(score, matcher.highlight(_title(action)), self._run(action), help=action.help)
 
     def _offered(self) -> tuple[Action, ...]:
-        return actions.of(self.screen.PLACES) if isinstance(self.screen, Page) else ()
+        screen = self.screen
+        return screen.session.registry.of(screen.PLACES) if isinstance(screen, Page) else ()
 
     def _run(self, action: Action) -> Callable[[], None]:
         return partial(cast("Page", self.screen).perform, action.name)

@@ -19,6 +19,7 @@ from wcwidth import wcwidth
 
 from console.claims_model import Verdict
 from console.model import Counted, ThreadState
+from console.money_model import HoldState
 from console.queue_model import QueueState
 
 Safe = NewType("Safe", str)
@@ -62,6 +63,17 @@ class Tone(StrEnum):
     WARN = "warn"
     BAD = "bad"
     GONE = "gone"
+    TAG_RED = "red tag"
+    TAG_AMBER = "amber tag"
+    TAG_GREEN = "green tag"
+    TAG_CYAN = "cyan tag"
+    TAG_BLUE = "blue tag"
+    TAG_VIOLET = "violet tag"
+    TAG_GREY = "grey tag"
+
+
+TAGS: Final = frozenset(tone for tone in Tone if tone.name.startswith("TAG_"))
+"""Tones of a word that stands on its colour instead of being written in it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +106,13 @@ QUEUE_STATES: Final = {
     QueueState.DONE: StateMark("#", Tone.MUTED),
     QueueState.DEAD: StateMark("x", Tone.BAD),
     QueueState.CANCELLED: StateMark("-", Tone.GONE),
+}
+HOLD_STATES: Final = {
+    HoldState.OPEN: StateMark("o", Tone.GOOD),
+    HoldState.EXPIRED: StateMark("X", Tone.BAD),
+    HoldState.FENCED: StateMark("!", Tone.INFO),
+    HoldState.DUE: StateMark("!", Tone.WARN),
+    HoldState.SETTLED: StateMark("#", Tone.MUTED),
 }
 VERDICTS: Final = {Verdict.SAFE: Tone.GOOD, Verdict.ALIVE: Tone.WARN}
 EXACT_SECONDS: Final = 10
@@ -314,6 +333,12 @@ def queue_state(value: QueueState, *, lapsed: bool) -> Cell:
     if lapsed:
         return Cell(own("X LAPSED"), Tone.BAD)
     mark = QUEUE_STATES[value]
+    return Cell(Safe(f"{mark.glyph} {value.name}"), mark.tone)
+
+
+def hold_state(value: HoldState) -> Cell:
+    """A reservation's state: glyph, word and tone."""
+    mark = HOLD_STATES[value]
     return Cell(Safe(f"{mark.glyph} {value.name}"), mark.tone)
 
 

@@ -102,6 +102,7 @@ class Poll(Generic[T]):
         self._question = 0
         self._asked = False
         self._paused = self._hidden = self._unfocused = False
+        self._general = pace is None
         self.pace = pace if pace is not None else Pace()
         self.freshness = Freshness(Condition.WAITING, self.pace.interval)
 
@@ -112,6 +113,12 @@ class Poll(Generic[T]):
                 self._asked = False
                 await self._once()
             await self._rest()
+
+    def keep_to(self, seconds: float) -> None:
+        """The operator's interval, before the loop begins: a view that has one of its own is never faster than
+        that.
+        """
+        self.pace = Pace(seconds if self._general else max(seconds, self.pace.base))
 
     def ask_now(self) -> None:
         """Query as soon as the one in flight is done, also while paused."""

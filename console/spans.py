@@ -6,6 +6,8 @@ import re
 from datetime import timedelta
 from typing import Final
 
+LATELY: Final = "5m"
+"""The span of what changed lately, where none is given."""
 _UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 _SPAN: Final = re.compile(r"(\d{1,6})([smhd])", re.ASCII)
 

@@ -8,14 +8,14 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import Final
-from urllib.parse import urlsplit
+from urllib.parse import unquote_plus, urlsplit
 
 from console.model import StoreLabel
 
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
 MEMORY: Final = "memory:"
-_SECRETS: Final = ("password=", "sslpassword=")
+_SECRETS: Final = frozenset({"password", "sslpassword"})
 _UNKNOWN: Final = StoreLabel("postgresql", "postgresql", "postgresql://...")
 """Of what cannot be taken apart, which may hide a password anywhere."""
 _PASSWORD: Final = re.compile(r"^([\w+]+://[^:/@?]*):[^@]*@")
@@ -85,6 +85,19 @@ def label_of(url: str) -> StoreLabel:
     )
 
 
+def has_password(url: str) -> bool:
+    """Whether a server's URL holds a password, or may hold one where it cannot be taken apart."""
+    if not url.startswith(POSTGRES):
+        return False
+    address, _, query = url.partition("?")
+    written = _PASSWORD.match(address) is not None or address.count("@") > 1 or label_of(url) is _UNKNOWN
+    return written or any(_is_secret(option) for option in query.split("&"))
+
+
+def _is_secret(option: str) -> bool:
+    """As a driver reads it: an option's name may be written with percent signs."""
+    return unquote_plus(option.partition("=")[0]) in _SECRETS
+
+
 def _hidden(option: str) -> str:
-    secret = option.startswith(_SECRETS)
-    return f"{option.partition('=')[0]}=***" if secret else option
+    return f"{option.partition('=')[0]}=***" if _is_secret(option) else option

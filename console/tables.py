@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from console import present
+from console.overview_model import Failed, Held
 from console.present import Cell, Safe, Tone, middle, own
 from console.widgets.columns import Column
 
@@ -58,20 +59,67 @@ def refused(count: int) -> Cell:
     return Cell(present.number(count), Tone.WARN if count else Tone.MUTED)
 
 
+def held(money: Held | Failed | None) -> Cell:
+    """What days hold of a thread, exactly; a question mark where that was not read."""
+    if not isinstance(money, Held):
+        return Cell(own("?" if isinstance(money, Failed) else present.NOTHING), Tone.MUTED)
+    more = "+" if money.more else ""
+    return Cell(own(f"{present.usd(money.micro)}{more}"), Tone.STRONG if money.micro else Tone.MUTED)
+
+
+def _micro(money: Held | Failed | None) -> int | None:
+    return money.micro if isinstance(money, Held) else None
+
+
 THREADS: Final[tuple[Column[ThreadRow], ...]] = (
     Column(
-        own("THREAD"), 18, lambda row, _: Cell(present.safe(row.id), Tone.STRONG), most=44, shorten=middle
+        own("THREAD"), 16, lambda row, _: Cell(present.safe(row.id), Tone.STRONG), most=44, shorten=middle
     ),
     Column(own("STATE"), 12, _state),
     Column(own("TENANT"), 8, lambda row, _: maybe(row.tenant), most=16, leaves=3),
-    Column(own("HOLDER"), 10, lambda row, _: maybe(row.holder), most=24, leaves=4, shorten=middle),
-    Column(own("LEASE LEFT"), 10, lambda row, scene: lease(row.lease_left, scene), right=True),
-    Column(own("TOKEN"), 7, lambda row, _: Cell(present.number(row.token)), most=9, right=True, leaves=2),
-    Column(own("EVENTS"), 7, lambda row, _: Cell(present.number(row.events)), most=9, right=True, leaves=1),
+    Column(own("HOLDER"), 10, lambda row, _: maybe(row.holder), most=24, leaves=5, shorten=middle),
     Column(
-        own("UPDATED"), 10, lambda row, scene: Cell(present.clock(row.updated_at, scene.as_of)), right=True
+        own("LEASE LEFT"),
+        10,
+        lambda row, scene: lease(row.lease_left, scene),
+        right=True,
+        by=lambda row: row.lease_left,
     ),
-    Column(own("AGE"), 7, _age, right=True),
+    Column(
+        own("HELD USD"),
+        12,
+        lambda row, _: held(row.held),
+        most=18,
+        right=True,
+        by=lambda row: _micro(row.held),
+    ),
+    Column(
+        own("TOKEN"),
+        7,
+        lambda row, _: Cell(present.number(row.token)),
+        most=9,
+        right=True,
+        leaves=2,
+        by=lambda row: row.token,
+    ),
+    Column(
+        own("EVENTS"),
+        7,
+        lambda row, _: Cell(present.number(row.events)),
+        most=9,
+        right=True,
+        leaves=1,
+        by=lambda row: row.events,
+    ),
+    Column(
+        own("UPDATED"),
+        10,
+        lambda row, scene: Cell(present.clock(row.updated_at, scene.as_of)),
+        right=True,
+        leaves=4,
+        by=lambda row: row.updated_at,
+    ),
+    Column(own("AGE"), 7, _age, right=True, by=lambda row: row.age),
 )
 
 METADATA: Final[tuple[Column[MetadataPair], ...]] = (

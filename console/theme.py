@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from rich.style import Style
 from textual.theme import Theme
 
-from console.present import Tone
+from console.present import TAGS, Tone
 
 if TYPE_CHECKING:
     from textual.app import App
@@ -110,6 +110,13 @@ def tone_colours(scheme: Scheme) -> dict[Tone, str]:
         Tone.WARN: scheme.warn,
         Tone.BAD: scheme.bad,
         Tone.GONE: scheme.gone,
+        Tone.TAG_RED: scheme.bad,
+        Tone.TAG_AMBER: scheme.warn,
+        Tone.TAG_GREEN: scheme.good,
+        Tone.TAG_CYAN: scheme.info,
+        Tone.TAG_BLUE: scheme.accent,
+        Tone.TAG_VIOLET: scheme.gone,
+        Tone.TAG_GREY: scheme.muted,
     }
 
 
@@ -118,12 +125,17 @@ def grounds(scheme: Scheme) -> tuple[str, ...]:
     return (scheme.ground, scheme.band, scheme.raised, scheme.cursor)
 
 
+def _style(tone: Tone, hue: str) -> Style:
+    """A tag is drawn the other way round, with the same contrast."""
+    return Style(color=hue, bold=tone is Tone.HEAD, reverse=tone in TAGS)
+
+
 @lru_cache(maxsize=8)
 def look(name: str) -> Look:
     """The styles of a scheme by name; those of `night` for a theme that is not ours."""
     scheme = SCHEMES.get(name, NIGHT)
     return Look(
-        tones={tone: Style(color=hue, bold=tone is Tone.HEAD) for tone, hue in tone_colours(scheme).items()},
+        tones={tone: _style(tone, hue) for tone, hue in tone_colours(scheme).items()},
         ground=Style(color=scheme.text, bgcolor=scheme.ground),
         band=Style(color=scheme.text, bgcolor=scheme.band),
         raised=Style(color=scheme.text, bgcolor=scheme.raised),

@@ -8,6 +8,8 @@ from console.gateway.store import STATEMENT_TIMEOUT
 from console.model import Unset
 
 if TYPE_CHECKING:
+    from datetime import timedelta
+
     from console.claims_model import ClaimQuery
     from console.model import EventQuery, Tenancy, ThreadQuery
     from console.money_model import FenceQuery, ReservationQuery
@@ -25,6 +27,11 @@ def tenant_of(tenant: Tenancy) -> Any:
     return desk.ANY if isinstance(tenant, Unset) else tenant
 
 
+def since_of(door: desk.Desk, span: timedelta | None) -> Any:
+    """The beginning of a span that ends now, by the store's clock."""
+    return None if span is None else door.now() - span - OVERLAP
+
+
 def thread_filter(door: desk.Desk, query: ThreadQuery) -> desk.ThreadFilter:
     """Which threads; `since` counts back from the store's clock."""
     from engine import desk
@@ -34,14 +41,14 @@ def thread_filter(door: desk.Desk, query: ThreadQuery) -> desk.ThreadFilter:
         tenant=tenant_of(query.tenant),
         statuses=None if states is None else frozenset(desk.ThreadStatus[state.name] for state in states),
         prefix=query.prefix,
-        updated_since=None if query.since is None else door.now() - query.since - OVERLAP,
+        updated_since=since_of(door, query.since),
         holder=query.holder,
         metadata=None if query.metadata is None else dict([query.metadata]),
     )
 
 
-def claim_filter(query: ClaimQuery) -> desk.ClaimFilter:
-    """Which claims."""
+def claim_filter(door: desk.Desk, query: ClaimQuery) -> desk.ClaimFilter:
+    """Which claims; `since` counts back from the store's clock."""
     from engine import desk
 
     return desk.ClaimFilter(
@@ -49,6 +56,7 @@ def claim_filter(query: ClaimQuery) -> desk.ClaimFilter:
         state=None if query.state is None else desk.ClaimState[query.state.name],
         holder=query.holder,
         stored=None if query.stored is None else desk.Stored[query.stored.name],
+        expired_since=since_of(door, query.since),
     )
 
 

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from console import stores
 from console.gateway import claim_rows, questions, queue_rows, rows
+from console.gateway.held import HeldMoney, one, read
 from console.gateway.money import MoneyReading
+from console.gateway.overview import OverviewReading
 from console.gateway.store import OpenedStore
 from console.identity import Identity
 from console.model import EventBatch, GatewayError, Page
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
         ThreadQuery,
         ThreadRow,
         ThreadStory,
+        TombstoneQuery,
         TombstoneRow,
     )
     from console.queue_model import QueueDepth, QueueQuery, QueueRow, QueueRuns
@@ -34,13 +37,12 @@ _OPEN: Final = (QueueState.LEASED, QueueState.QUEUED)
 """The open entries' states, in the order in which they are listed."""
 
 
-class EngineGateway(MoneyReading):
+class EngineGateway(MoneyReading, OverviewReading):
     """Reads a store through `engine.desk`. Safe to share between threads."""
 
-    def __init__(
-        self, url: str, clock: Clock | None = None, secret: Callable[[], str] | None = None
-    ) -> None:
+    def __init__(self, url: str, clock: Clock | None = None, secret: Callable[[], str] | None = None) -> None:
         self._store = OpenedStore(url, clock, secret)
+        self._held = HeldMoney()
         self.label: StoreLabel = stores.label_of(url)
 
     def close(self) -> None:
@@ -61,7 +63,13 @@ class EngineGateway(MoneyReading):
         """Threads, newest first, or by id where a prefix is asked for."""
         with self._store.desk() as door:
             found = door.threads(questions.thread_filter(door, query), after, limit)
-        return rows.page(found, rows.thread_row)
+            return self._held.beside(door, rows.page(found, rows.thread_row))
+
+    def threads_from_end(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
+        """Threads, longest untouched first."""
+        with self._store.desk() as door:
+            found = door.threads_from_end(questions.thread_filter(door, query), after, limit)
+            return self._held.beside(door, rows.page(found, rows.thread_row))
 
     def count_threads(self, query: ThreadQuery) -> Counted:
         """How many threads match, capped."""
@@ -72,17 +80,19 @@ class EngineGateway(MoneyReading):
         """Idle threads, longest untouched first."""
         with self._store.desk() as door:
             found = door.incomplete(questions.tenant_of(query.tenant), after, limit)
-        return rows.page(found, rows.thread_row)
+            return self._held.beside(door, rows.page(found, rows.thread_row))
 
     def children(self, parent: str, after: str | None, limit: int) -> Page[ThreadRow]:
         """The direct children of a thread, earliest adopted first."""
         with self._store.desk() as door:
-            return rows.page(door.children(parent, after, limit), rows.thread_row)
+            found = door.children(parent, after, limit)
+            return self._held.beside(door, rows.page(found, rows.thread_row))
 
-    def tombstones(self, after: str | None, limit: int) -> Page[TombstoneRow]:
+    def tombstones(self, query: TombstoneQuery, after: str | None, limit: int) -> Page[TombstoneRow]:
         """Deleted ids, last deleted first."""
         with self._store.desk() as door:
-            return rows.page(door.tombstones(after, limit), rows.tombstone_row)
+            since = questions.since_of(door, query.since)
+            return rows.page(door.tombstones(after, limit, since=since), rows.tombstone_row)
 
     def story(self, thread: str) -> ThreadStory | None:
         """Everything about one thread; None if the store holds nothing of it."""
@@ -91,7 +101,8 @@ class EngineGateway(MoneyReading):
             if detail is None:
                 return None
             claim = None if detail.claim is None else door.claim(thread)
-        return rows.story(detail, None if claim is None else claim_rows.claim_story(claim))
+            held = one(read(door, (thread,)), thread)
+        return rows.story(detail, None if claim is None else claim_rows.claim_story(claim), held)
 
     def snapshot(self, thread: str, checkpoint: str) -> str:
         """A checkpoint's body, JSON text exactly as stored."""
@@ -108,12 +119,12 @@ class EngineGateway(MoneyReading):
     def claims(self, query: ClaimQuery, after: str | None, limit: int) -> Page[ClaimRow]:
         """Claims, first expiry first, or by thread for one holder."""
         with self._store.desk() as door:
-            return claim_rows.claims(door.claims(questions.claim_filter(query), after, limit))
+            return claim_rows.claims(door.claims(questions.claim_filter(door, query), after, limit))
 
     def count_claims(self, query: ClaimQuery) -> Counted:
         """How many claims match, capped."""
         with self._store.desk() as door:
-            return rows.counted(door.count_claims(questions.claim_filter(query)))
+            return rows.counted(door.count_claims(questions.claim_filter(door, query)))
 
     def claim_totals(self) -> ClaimTotals:
         """How many claims are live and how many are over, capped."""

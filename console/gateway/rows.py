@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from console.claims_model import ClaimStory
+    from console.overview_model import Failed, Held
     from engine import desk
 
 R = TypeVar("R")
@@ -62,7 +63,7 @@ def tombstone_row(row: desk.TombstoneRow) -> TombstoneRow:
     return TombstoneRow(row.thread_id, row.continues_at, row.deleted_at, row.age, row.reused, row.refusals)
 
 
-def story(detail: desk.ThreadDetail, claim: ClaimStory | None) -> ThreadStory:
+def story(detail: desk.ThreadDetail, claim: ClaimStory | None, held: Held | Failed | None) -> ThreadStory:
     """All about one thread."""
     children, queue = detail.children, detail.queue
     return ThreadStory(
@@ -85,6 +86,7 @@ def story(detail: desk.ThreadDetail, claim: ClaimStory | None) -> ThreadStory:
         queue=() if queue is None else tuple(map(queue_row, queue.rows)),
         as_of=detail.as_of,
         more=_more(detail),
+        held=held,
     )
 
 

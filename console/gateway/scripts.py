@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from console.gateway import questions
 from console.gateway.money_scripts import MoneyReads
+from console.gateway.overview_scripts import OverviewReads
 from console.gateway.store import OpenedStore
 from console.read.documents import document, page_of
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from console.claims_model import ClaimQuery
-    from console.model import Tenancy, ThreadQuery
+    from console.model import Tenancy, ThreadQuery, TombstoneQuery
     from console.queue_model import QueueState
     from console.read.documents import Document
 
@@ -33,7 +34,7 @@ def reading(url: str) -> Iterator[Reads]:
         store.close()
 
 
-class Reads(MoneyReads):
+class Reads(MoneyReads, OverviewReads):
     """Each call is one bounded read; raises GatewayError. Pages are `{as_of, next, rows}`."""
 
     def __init__(self, store: OpenedStore) -> None:
@@ -59,10 +60,10 @@ class Reads(MoneyReads):
         with self._store.desk() as door:
             return page_of(door.children(parent, after, limit))
 
-    def tombstones(self, after: str | None, limit: int) -> Document:
+    def tombstones(self, query: TombstoneQuery, after: str | None, limit: int) -> Document:
         """Deleted ids, last deleted first."""
         with self._store.desk() as door:
-            return page_of(door.tombstones(after, limit))
+            return page_of(door.tombstones(after, limit, since=questions.since_of(door, query.since)))
 
     def thread(self, thread: str) -> Document | None:
         """All that is stored of one id; None when nothing is."""
@@ -72,7 +73,7 @@ class Reads(MoneyReads):
     def claims(self, query: ClaimQuery, after: str | None, limit: int) -> Document:
         """Claims, oldest expiry first, or by thread for one holder."""
         with self._store.desk() as door:
-            return page_of(door.claims(questions.claim_filter(query), after, limit))
+            return page_of(door.claims(questions.claim_filter(door, query), after, limit))
 
     def claim(self, thread: str) -> Document | None:
         """The claim on one thread; None when nobody holds it."""

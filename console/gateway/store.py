@@ -33,9 +33,7 @@ class OpenedStore:
     GatewayError.
     """
 
-    def __init__(
-        self, url: str, clock: Clock | None = None, secret: Callable[[], str] | None = None
-    ) -> None:
+    def __init__(self, url: str, clock: Clock | None = None, secret: Callable[[], str] | None = None) -> None:
         self._url = url
         self._secret = secret
         self._clock = clock

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from console import budget_facts, filters, money, present
 from console.commands import ShowList
+from console.lists.sorting import Served
 from console.lists.view import Extra, Question, Tally, View
 from console.present import Cell, Safe, Tone, middle, own
 from console.widgets.columns import Column
@@ -21,6 +23,11 @@ if TYPE_CHECKING:
 
 def _gauge(account: AccountRow, _scene: Scene, cells: int) -> Cell:
     return budget_facts.account_cell(account, cells)
+
+
+def _share_used(account: AccountRow) -> Fraction | None:
+    """Of a rolling window no share is known."""
+    return None if account.window or not account.allowance else Fraction(account.committed, account.allowance)
 
 
 def _nothing(_row: object, _scene: Scene) -> Cell:
@@ -42,11 +49,33 @@ ACCOUNT_COLUMNS: Final[tuple[Column[AccountRow], ...]] = (
     ),
     Column(own("METER"), 13, lambda row, _: Cell(present.safe(row.meter)), most=24, leaves=1, shorten=middle),
     Column(own("PERIOD"), 10, lambda row, _: Cell(present.safe(row.period)), most=16, shorten=middle),
-    Column(own("USED"), 7, lambda row, _: _number(row.used), most=12, right=True),
-    Column(own("RESERVED"), 8, lambda row, _: _number(row.reserved), most=12, right=True),
-    Column(own("ALLOWANCE"), 9, lambda row, _: _number(row.allowance), most=12, right=True, leaves=2),
-    Column(own("REMAINING"), 9, lambda row, _: budget_facts.remaining(row), most=12, right=True),
-    Column(own("OF THE ALLOWANCE"), 16, _nothing, most=40, drawn=_gauge),
+    Column(own("USED"), 7, lambda row, _: _number(row.used), most=12, right=True, by=lambda row: row.used),
+    Column(
+        own("RESERVED"),
+        8,
+        lambda row, _: _number(row.reserved),
+        most=12,
+        right=True,
+        by=lambda row: row.reserved,
+    ),
+    Column(
+        own("ALLOWANCE"),
+        9,
+        lambda row, _: _number(row.allowance),
+        most=12,
+        right=True,
+        leaves=2,
+        by=lambda row: row.allowance,
+    ),
+    Column(
+        own("REMAINING"),
+        9,
+        lambda row, _: budget_facts.remaining(row),
+        most=12,
+        right=True,
+        by=lambda row: row.remaining,
+    ),
+    Column(own("OF THE ALLOWANCE"), 16, _nothing, most=40, drawn=_gauge, by=_share_used),
 )
 
 
@@ -70,6 +99,7 @@ ACCOUNTS: Final[View[AccountRow]] = View(
     extra=Extra(
         lambda gateway, row: gateway.account(row.meter, row.account), lambda row: (row.used, row.reserved)
     ),
+    ids="accounts",
 )
 
 
@@ -92,17 +122,38 @@ def _days(cap: int | None) -> View[DayRow]:
         none=own("the day store has no day yet; tab shows the accounts of meters"),
         columns=(
             Column(own("DAY (UTC)"), 10, lambda row, _: Cell(present.safe(row.day), Tone.STRONG)),
-            Column(own("SETTLED USD"), 13, lambda row, _: _usd(row.settled), most=20, right=True),
-            Column(own("RESERVED USD"), 13, lambda row, _: _usd(row.reserved), most=20, right=True),
             Column(
-                own("COMMITTED USD"), 13, lambda row, _: _usd(row.committed, Tone.STRONG), most=20, right=True
+                own("SETTLED USD"),
+                13,
+                lambda row, _: _usd(row.settled),
+                most=20,
+                right=True,
+                by=lambda row: row.settled,
             ),
-            Column(own(_cap_title(cap)), 18, _nothing, most=46, drawn=gauge),
+            Column(
+                own("RESERVED USD"),
+                13,
+                lambda row, _: _usd(row.reserved),
+                most=20,
+                right=True,
+                by=lambda row: row.reserved,
+            ),
+            Column(
+                own("COMMITTED USD"),
+                13,
+                lambda row, _: _usd(row.committed, Tone.STRONG),
+                most=20,
+                right=True,
+                by=lambda row: row.committed,
+            ),
+            Column(own(_cap_title(cap)), 18, _nothing, most=46, drawn=gauge, by=lambda row: row.committed),
         ),
         key=lambda row: row.day,
         facts=facts,
         opens=lambda row: ShowList("reservations", f"day:{row.day}"),
         extra=Extra(lambda gateway, row: gateway.day(row.day), lambda row: (row.settled, row.reserved)),
+        ids="days",
+        served=Served("DAY (UTC)", falling=True),
     )
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from console import claim_facts, present, tables
 from console.claims_model import ClaimQuery, ClaimRow, Stored
 from console.commands import OpenThread
+from console.lists.sorting import Served
 from console.lists.view import Extra, Question, Tally, View, claims_of
 from console.model import Counted
 from console.present import Cell, Tone, middle, own
@@ -48,18 +49,47 @@ COLUMNS: Final[tuple[Column[ClaimRow], ...]] = (
     Column(own("STATE"), 10, _state),
     Column(own("HOLDER"), 10, lambda row, _: Cell(present.safe(row.holder)), most=24, shorten=middle),
     Column(own("TENANT"), 7, lambda row, _: tables.maybe(row.tenant), most=12, leaves=4),
-    Column(own("TOKEN"), 7, lambda row, _: Cell(present.number(row.token)), most=9, right=True, leaves=5),
-    Column(own("LEASE LEFT"), 10, lambda row, scene: tables.lease(row.left, scene), right=True),
+    Column(
+        own("TOKEN"),
+        7,
+        lambda row, _: Cell(present.number(row.token)),
+        most=9,
+        right=True,
+        leaves=5,
+        by=lambda row: row.token,
+    ),
+    Column(
+        own("LEASE LEFT"),
+        10,
+        lambda row, scene: tables.lease(row.left, scene),
+        right=True,
+        by=lambda row: row.left,
+    ),
     Column(
         own("GRANTED"),
         10,
         lambda row, scene: Cell(present.clock(row.granted_at, scene.as_of)),
         right=True,
         leaves=2,
+        by=lambda row: row.granted_at,
     ),
-    Column(own("LAST RENEWED"), 12, _renewal, right=True),
-    Column(own("RENEWALS"), 8, lambda row, _: Cell(present.number(row.renewals)), right=True, leaves=1),
-    Column(own("REFUSED"), 7, lambda row, _: tables.refused(row.refused), right=True, leaves=3),
+    Column(own("LAST RENEWED"), 12, _renewal, right=True, by=lambda row: row.silent),
+    Column(
+        own("RENEWALS"),
+        8,
+        lambda row, _: Cell(present.number(row.renewals)),
+        right=True,
+        leaves=1,
+        by=lambda row: row.renewals,
+    ),
+    Column(
+        own("REFUSED"),
+        7,
+        lambda row, _: tables.refused(row.refused),
+        right=True,
+        leaves=3,
+        by=lambda row: row.refused,
+    ),
 )
 
 CLAIMS: Final[View[ClaimRow]] = View(
@@ -74,8 +104,10 @@ CLAIMS: Final[View[ClaimRow]] = View(
     extra=Extra(
         lambda gateway, row: gateway.claim(row.thread), lambda row: (row.token, row.live, row.refused)
     ),
+    ids="claims",
+    served=Served("LEASE LEFT"),
 )
-BY_THREAD: Final = replace(CLAIMS, order=own("of one holder, by thread"))
+BY_THREAD: Final = replace(CLAIMS, order=own("of one holder, by thread"), served=Served("THREAD"))
 CLAIM_ONLY: Final = replace(
     CLAIMS, title=own("Claim-only ids"), none=own("every claimed id has a checkpoint")
 )
@@ -85,7 +117,7 @@ def claims(query: ClaimQuery) -> Question[ClaimRow]:
     """The claims that match; those of one holder by thread. Ids without a checkpoint have a title of their own."""
     view = CLAIMS if query.holder is None else BY_THREAD
     if query.stored is Stored.CLAIM_ONLY:
-        view = replace(CLAIM_ONLY, order=view.order)
+        view = replace(CLAIM_ONLY, order=view.order, served=view.served)
     return Question(
         view,
         lambda gateway, after, limit: gateway.claims(query, after, limit),

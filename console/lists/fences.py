@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from console import money_facts, present, tables
 from console.commands import OpenReservation, OpenThread
 from console.lists import reservations
+from console.lists.sorting import Served
 from console.lists.view import Question, Tally, View
 from console.model import Counted
 from console.money_model import FenceQuery, FenceRow, Kind
@@ -43,13 +44,39 @@ COLUMNS: Final[tuple[Column[FenceRow], ...]] = (
     ),
     Column(own("KIND"), 5, lambda fence, _: Cell(own(fence.row.address.kind.value), Tone.MUTED)),
     Column(own("STATE"), 9, lambda fence, scene: money_facts.state(fence.row, scene)),
-    Column(own("AMOUNT"), 12, lambda fence, _: reservations.amount(fence.row), most=14, right=True),
+    Column(
+        own("AMOUNT"),
+        12,
+        lambda fence, _: reservations.amount(fence.row),
+        most=14,
+        right=True,
+        by=lambda fence: reservations.quantity(fence.row),
+    ),
     Column(
         own("OWNER"), 8, lambda fence, _: tables.maybe(fence.row.owner), most=14, leaves=1, shorten=middle
     ),
-    Column(own("DEFERRED"), 8, lambda fence, _: _deferred(fence), right=True),
-    Column(own("CHECK IN"), 8, lambda fence, scene: tables.lease(fence.row.due_in, scene), right=True),
-    Column(own("AGE"), 7, lambda fence, scene: reservations.age(fence.row, scene), right=True, leaves=2),
+    Column(
+        own("DEFERRED"),
+        8,
+        lambda fence, _: _deferred(fence),
+        right=True,
+        by=lambda fence: fence.row.deferrals,
+    ),
+    Column(
+        own("CHECK IN"),
+        8,
+        lambda fence, scene: tables.lease(fence.row.due_in, scene),
+        right=True,
+        by=lambda fence: fence.row.due_in,
+    ),
+    Column(
+        own("AGE"),
+        7,
+        lambda fence, scene: reservations.age(fence.row, scene),
+        right=True,
+        leaves=2,
+        by=lambda fence: fence.row.age,
+    ),
     Column(own("EVIDENCE"), 11, lambda fence, _: _evidence(fence), most=400),
 )
 
@@ -69,6 +96,8 @@ FENCES: Final[View[FenceRow]] = View(
     owner=lambda fence: None if fence.row.thread is None else OpenThread(fence.row.thread),
     orphan=reservations.NO_THREAD,
     copies=lambda fence: fence.row.address.id,
+    ids="fences",
+    served=Served("CHECK IN"),
 )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from console import present
 from console.facts import Fact, fact, grid
 from console.lists.claims import renewal
+from console.lists.sorting import Served
 from console.lists.view import Question, View, claims_of
 from console.present import Cell, Tone, middle, own
 from console.widgets.columns import Column
@@ -25,15 +26,34 @@ COLUMNS: Final[tuple[Column[HolderRow], ...]] = (
     Column(
         own("HOLDER"), 24, lambda row, _: Cell(present.safe(row.holder), Tone.STRONG), most=60, shorten=middle
     ),
-    Column(own("LIVE"), 7, lambda row, _: _number(row.live, Tone.GOOD, more=row.more), right=True),
-    Column(own("EXPIRED"), 7, lambda row, _: _number(row.expired, Tone.BAD, more=row.more), right=True),
+    Column(
+        own("LIVE"),
+        7,
+        lambda row, _: _number(row.live, Tone.GOOD, more=row.more),
+        right=True,
+        by=lambda row: row.live,
+    ),
+    Column(
+        own("EXPIRED"),
+        7,
+        lambda row, _: _number(row.expired, Tone.BAD, more=row.more),
+        right=True,
+        by=lambda row: row.expired,
+    ),
     Column(
         own("FIRST EXPIRY"),
         12,
         lambda row, scene: Cell(present.clock(row.first_expiry, scene.as_of)),
         right=True,
+        by=lambda row: row.first_expiry,
     ),
-    Column(own("LAST RENEWED"), 13, lambda row, scene: renewal(row.silent + scene.elapsed), right=True),
+    Column(
+        own("LAST RENEWED"),
+        13,
+        lambda row, scene: renewal(row.silent + scene.elapsed),
+        right=True,
+        by=lambda row: row.silent,
+    ),
 )
 
 
@@ -58,6 +78,8 @@ HOLDERS: Final[View[HolderRow]] = View(
     facts=_facts,
     opens=lambda row: claims_of(row.holder),
     owner=lambda row: claims_of(row.holder),
+    ids="holders",
+    served=Served("HOLDER"),
 )
 
 

@@ -30,8 +30,8 @@ def of_threads(text: str) -> Question[Any]:
             return incomplete(query)
         case ClaimQuery() as query:
             return claims(query)
-        case TombstoneQuery():
-            return tombstones()
+        case TombstoneQuery() as query:
+            return tombstones(query)
 
 
 def of_claims(text: str) -> Question[Any]:

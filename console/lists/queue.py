@@ -42,6 +42,11 @@ def _due(row: QueueRow, scene: Scene) -> Cell:
     return Cell(own(f"{present.age(waiting)} ago"), Tone.INFO)
 
 
+def _until_due(row: QueueRow) -> timedelta | None:
+    """What the column of the due times is sorted by."""
+    return -row.waiting if row.state is QueueState.QUEUED else None
+
+
 def _lease(row: QueueRow, scene: Scene) -> Cell:
     return tables.lease(row.lease_left, scene)
 
@@ -52,9 +57,15 @@ THREAD_COLUMNS: Final[tuple[Column[QueueRow], ...]] = (
     ),
     Column(own("STATE"), 11, _state),
     Column(own("WORKER"), 10, lambda row, _: tables.maybe(row.owner), most=24, shorten=middle),
-    Column(own("LEASE LEFT"), 10, _lease, right=True),
-    Column(own("DUE"), 8, _due, right=True),
-    Column(own("ATTEMPTS"), 8, lambda row, _: Cell(queue_facts.attempts(row)), right=True),
+    Column(own("LEASE LEFT"), 10, _lease, right=True, by=lambda row: row.lease_left),
+    Column(own("DUE"), 8, _due, right=True, by=_until_due),
+    Column(
+        own("ATTEMPTS"),
+        8,
+        lambda row, _: Cell(queue_facts.attempts(row)),
+        right=True,
+        by=lambda row: row.attempts,
+    ),
     Column(own("LAST RUN"), 10, lambda row, _: tables.maybe(row.run), most=30, leaves=1, shorten=middle),
 )
 """A thread's own entries."""
@@ -80,6 +91,7 @@ QUEUE: Final[View[QueueRow]] = View(
     extra=Extra(
         lambda gateway, row: gateway.queue_runs(row.entry), lambda row: (row.state, row.token, row.run)
     ),
+    ids="entries",
 )
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from console import money, money_facts, present, tables
 from console.commands import OpenReservation, OpenThread
+from console.lists.sorting import Served
 from console.lists.view import Extra, Question, Tally, View
 from console.model import Counted
 from console.money_model import HoldState, ReservationQuery, ReservationRow
@@ -43,6 +44,13 @@ def amount(row: ReservationRow) -> Cell:
     return Cell(text, Tone.MUTED if text == present.NOTHING else Tone.STRONG)
 
 
+def quantity(row: ReservationRow) -> tuple[int, int] | None:
+    """What amounts are sorted by: money, then units, for the two have no common measure."""
+    if row.micro is not None:
+        return 0, row.micro
+    return None if row.units is None else (1, row.units)
+
+
 _AMOUNT: Final = 13
 
 COLUMNS: Final[tuple[Column[ReservationRow], ...]] = (
@@ -55,12 +63,25 @@ COLUMNS: Final[tuple[Column[ReservationRow], ...]] = (
     ),
     Column(own("KIND"), 9, lambda row, _: Cell(own(row.address.kind.value), Tone.MUTED)),
     Column(own("STATE"), 10, money_facts.state),
-    Column(own("AMOUNT"), _AMOUNT, lambda row, _: amount(row), most=20, right=True),
+    Column(own("AMOUNT"), _AMOUNT, lambda row, _: amount(row), most=20, right=True, by=quantity),
     Column(own("OWNER"), 8, lambda row, _: tables.maybe(row.owner), most=24, shorten=middle),
     Column(own("WHERE"), 10, lambda row, _: Cell(money_facts.place(row)), most=20, leaves=2, shorten=middle),
-    Column(own("ATTEMPT"), 7, lambda row, _: Cell(present.number(row.attempt)), right=True, leaves=1),
-    Column(own("DUE IN"), 7, lambda row, scene: tables.lease(row.due_in, scene), right=True),
-    Column(own("AGE"), 7, age, right=True),
+    Column(
+        own("ATTEMPT"),
+        7,
+        lambda row, _: Cell(present.number(row.attempt)),
+        right=True,
+        leaves=1,
+        by=lambda row: row.attempt,
+    ),
+    Column(
+        own("DUE IN"),
+        7,
+        lambda row, scene: tables.lease(row.due_in, scene),
+        right=True,
+        by=lambda row: row.due_in,
+    ),
+    Column(own("AGE"), 7, age, right=True, by=lambda row: row.age),
 )
 
 RESERVATIONS: Final[View[ReservationRow]] = View(
@@ -78,8 +99,12 @@ RESERVATIONS: Final[View[ReservationRow]] = View(
         lambda gateway, row: gateway.reservation(row.address),
         lambda row: (row.state, row.attempt, row.deferrals, row.recorded),
     ),
+    ids="reservations",
+    served=Served("DUE IN"),
 )
-SETTLED: Final = replace(RESERVATIONS, order=own("last settled first"), none=own("nothing was settled yet"))
+SETTLED: Final = replace(
+    RESERVATIONS, order=own("last settled first"), none=own("nothing was settled yet"), served=None
+)
 
 
 def reservations(query: ReservationQuery) -> Question[ReservationRow]:

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from console import facts, tables
 from console.commands import OpenThread
+from console.lists.sorting import Served
 from console.lists.view import Question, Tally, View, claims_of
 from console.model import IncompleteQuery, ThreadQuery, ThreadRow, ThreadState
 from console.present import own
 
 if TYPE_CHECKING:
     from console.jsontext import Line
-    from console.model import Gateway
+    from console.model import Gateway, Page
     from console.widgets.columns import Scene
 
 COUNTED_STATES: Final = frozenset({ThreadState.IDLE})
@@ -33,32 +34,43 @@ THREADS: Final[View[ThreadRow]] = View(
     facts=_facts,
     opens=lambda row: OpenThread(row.id),
     owner=lambda row: None if row.holder is None else claims_of(row.holder),
+    ids="threads",
+    served=Served("UPDATED", falling=True),
 )
-BY_ID: Final = replace(THREADS, order=own("by id"))
+BY_ID: Final = replace(THREADS, order=own("by id"), served=Served("THREAD"))
 INCOMPLETE: Final = replace(
     THREADS,
     title=own("Incomplete"),
     order=own("longest untouched first"),
     none=own("no thread stopped half-way"),
+    served=Served("UPDATED"),
 )
 
 
 def threads(query: ThreadQuery) -> Question[ThreadRow]:
     """The threads that match; a prefix puts them in the order of their ids."""
+    both_ends = query.prefix is None and query.metadata is None
     return Question(
         THREADS if query.prefix is None else BY_ID,
         lambda gateway, after, limit: gateway.threads(query, after, limit),
         partial(_counted, query=query),
+        from_end=partial(_from_end, query=query) if both_ends else None,
     )
 
 
 def incomplete(query: IncompleteQuery) -> Question[ThreadRow]:
     """The threads that nobody has carried on."""
+    newest_first = ThreadQuery(tenant=query.tenant, states=COUNTED_STATES)
     return Question(
         INCOMPLETE,
         lambda gateway, after, limit: gateway.incomplete(query, after, limit),
-        partial(_counted, query=ThreadQuery(tenant=query.tenant, states=COUNTED_STATES)),
+        partial(_counted, query=newest_first),
+        from_end=lambda gateway, after, limit: gateway.threads(newest_first, after, limit),
     )
+
+
+def _from_end(gateway: Gateway, after: str | None, limit: int, query: ThreadQuery) -> Page[ThreadRow]:
+    return gateway.threads_from_end(query, after, limit)
 
 
 def _counted(gateway: Gateway, query: ThreadQuery) -> Tally:

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 from console import present, tables
 from console.commands import OpenThread
 from console.facts import Fact, fact, grid
+from console.lists.sorting import Served
 from console.lists.view import Question, View
 from console.present import Cell, Tone, middle, own
 from console.widgets.columns import Column
 
 if TYPE_CHECKING:
     from console.jsontext import Line
-    from console.model import TombstoneRow
+    from console.model import TombstoneQuery, TombstoneRow
     from console.widgets.columns import Scene
 
 
@@ -31,17 +32,32 @@ COLUMNS: Final[tuple[Column[TombstoneRow], ...]] = (
         22,
         lambda row, _: Cell(present.number(row.continues_at)),
         right=True,
+        by=lambda row: row.continues_at,
     ),
     Column(own("IN USE AGAIN"), 12, lambda row, _: _reused(row), leaves=1),
-    Column(own("REFUSED"), 7, lambda row, _: tables.refused(row.refused), right=True, leaves=2),
+    Column(
+        own("REFUSED"),
+        7,
+        lambda row, _: tables.refused(row.refused),
+        right=True,
+        leaves=2,
+        by=lambda row: row.refused,
+    ),
     Column(
         own("DELETED"),
         10,
         lambda row, scene: Cell(present.clock(row.deleted_at, scene.as_of)),
         right=True,
         leaves=3,
+        by=lambda row: row.deleted_at,
     ),
-    Column(own("AGE"), 7, lambda row, scene: Cell(present.age(row.age + scene.elapsed)), right=True),
+    Column(
+        own("AGE"),
+        7,
+        lambda row, scene: Cell(present.age(row.age + scene.elapsed)),
+        right=True,
+        by=lambda row: row.age,
+    ),
 )
 
 
@@ -64,9 +80,11 @@ TOMBSTONES: Final[View[TombstoneRow]] = View(
     key=lambda row: row.thread,
     facts=_facts,
     opens=lambda row: OpenThread(row.thread),
+    ids="tombstones",
+    served=Served("DELETED", falling=True),
 )
 
 
-def tombstones() -> Question[TombstoneRow]:
-    """All of them; the store keeps no count."""
-    return Question(TOMBSTONES, lambda gateway, after, limit: gateway.tombstones(after, limit))
+def tombstones(query: TombstoneQuery) -> Question[TombstoneRow]:
+    """Those that match."""
+    return Question(TOMBSTONES, lambda gateway, after, limit: gateway.tombstones(query, after, limit))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from console.commands import Command
     from console.jsontext import Line
+    from console.lists.sorting import Served
     from console.model import Counted, Gateway, Page
     from console.present import Cell, Safe
     from console.widgets.columns import Column, Scene
@@ -44,7 +45,9 @@ class View(Generic[Row]):
 
     `facts` fills the pane below from the row, its extra (None before it is here), the time and the room.
     `none` is what an empty list says; `opens` is what Enter does, `owner` leads to whom the row belongs to, and
-    `orphan` says that there is nobody. `copies` is what is copied of the row, where that is not its key.
+    `orphan` says that there is nobody. `copies` is what is copied of the row, where that is not its key. `ids` are
+    what its rows are known by: marks of one list are those of all lists with the same. `served` is the column that
+    the store's order goes by.
     """
 
     title: Safe
@@ -58,6 +61,8 @@ class View(Generic[Row]):
     orphan: Safe = NOBODY
     copies: Callable[[Row], str] | None = None
     extra: Extra | None = None
+    ids: str = ""
+    served: Served | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +78,11 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class Question(Generic[Row]):
-    """A view, and how the store is asked for a page of it and for its tally."""
+    """A view, and how the store is asked for a page of it and for its tally; `from_end` gives the same rows last one
+    first, where an index serves that.
+    """
 
     view: View[Row]
     page: Callable[[Gateway, str | None, int], Page[Row]]
     tally: Callable[[Gateway], Tally] = lambda _gateway: Tally()
+    from_end: Callable[[Gateway, str | None, int], Page[Row]] | None = None

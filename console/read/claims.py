@@ -15,9 +15,11 @@ from console.read.options import After, AllTenants, AsJson, Limit, NoTenant, Ten
 from console.read.output import print_document, print_lines, refuse, show_page
 from console.read.owners import check_tenant
 from console.read.store import opened
+from console.spans import span_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from datetime import timedelta
 
     from console.gateway.scripts import Reads
     from console.model import Tenancy
@@ -50,6 +52,9 @@ def claims(
     thread: Annotated[str | None, typer.Option(metavar="THREAD", help="Only the claim on this one.")] = None,
     state: Annotated[str | None, typer.Option(metavar="live|expired", help="Of this state.")] = None,
     holder: Annotated[str | None, typer.Option(metavar="H", help="Of this holder, by thread id.")] = None,
+    expired_since: Annotated[
+        str | None, typer.Option(metavar="SPAN", help="Over, and not for longer than 30s, 10m, 2h or 7d.")
+    ] = None,
     claim_only: Annotated[
         bool, typer.Option("--claim-only", help="On ids that have no checkpoint yet.")
     ] = False,
@@ -69,6 +74,7 @@ def claims(
         None if state is None else word_of("--state", state, ClaimState),
         holder,
         Stored.CLAIM_ONLY if claim_only else None,
+        None if expired_since is None else _span(expired_since),
     )
     alone = {"--thread": thread is not None, "--holders": holders, "--totals": totals}
     _check_alone([name for name, given in alone.items() if given], query)
@@ -81,6 +87,13 @@ def claims(
             _totals(reads.claim_totals(), as_json)
         else:
             show_page(CLAIMS, reads.claims(query, after, limit), as_json)
+
+
+def _span(text: str) -> timedelta:
+    try:
+        return span_of(text)
+    except ValueError as error:
+        raise typer.BadParameter(f"--expired-since: {error}") from error
 
 
 def _check_alone(given: list[str], query: ClaimQuery) -> None:

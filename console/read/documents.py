@@ -56,7 +56,7 @@ def _plain(value: Any) -> Any:
         return document(value)
     if isinstance(value, tuple):
         return [_plain(each) for each in value]
-    return dict(value) if hasattr(value, "keys") else value
+    return {key: _plain(each) for key, each in value.items()} if hasattr(value, "keys") else value
 
 
 def page_of(found: Any) -> Document:

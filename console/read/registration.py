@@ -1,27 +1,37 @@
-"""The reading commands, added to the command line."""
+"""The reading commands, added to the command line when one of them is wanted: the console starts without them."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from console.read.budgets import account, accounts, day, days
-from console.read.claims import claims
-from console.read.doctor import doctor
-from console.read.events import events
-from console.read.queue import queue
-from console.read.reservations import fences, reservation, reservations
-from console.read.thread import thread
-from console.read.threads import children, incomplete, threads, tombstones
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     import typer
 
+COMMANDS: Final = {
+    "overview": "overview",
+    "changed": "overview",
+    "threads": "threads",
+    "thread": "thread",
+    "incomplete": "threads",
+    "children": "threads",
+    "tombstones": "threads",
+    "claims": "claims",
+    "queue": "queue",
+    "reservations": "reservations",
+    "reservation": "reservations",
+    "fences": "reservations",
+    "accounts": "budgets",
+    "account": "budgets",
+    "days": "budgets",
+    "day": "budgets",
+    "events": "events",
+    "doctor": "doctor",
+}
+"""The module of each, in the order in which help lists them."""
+
 
 def register(app: typer.Typer) -> None:
-    """Add the commands, in the order in which help lists them."""
-    for command in (threads, thread, incomplete, children, tombstones, claims, queue):
-        app.command()(command)
-    for about_money in (reservations, reservation, fences, accounts, account, days, day):
-        app.command()(about_money)
-    for further in (events, doctor):
-        app.command()(further)
+    """Add the commands."""
+    for name, module in COMMANDS.items():
+        app.command(name)(getattr(import_module(f"console.read.{module}"), name))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from console.command_line import Store  # noqa: TC001 - typer reads it at run time
-from console.model import ThreadQuery, ThreadState
+from console.model import ThreadQuery, ThreadState, TombstoneQuery
 from console.read import table
 from console.read.options import After, AllTenants, AsJson, Limit, NoTenant, Tenant, tenancy, word_of
 from console.read.output import print_document, print_lines, show_page
@@ -114,10 +114,19 @@ def children(
         show_page(THREADS, reads.children(parent, after, limit), as_json)
 
 
-def tombstones(store: Store, limit: Limit = 50, after: After = None, as_json: AsJson = False) -> None:
+def tombstones(
+    store: Store,
+    since: Annotated[
+        str | None, typer.Option(metavar="SPAN", help="Deleted in the last 30s, 10m, 2h or 7d.")
+    ] = None,
+    limit: Limit = 50,
+    after: After = None,
+    as_json: AsJson = False,
+) -> None:
     """List deleted ids, last deleted first; a tombstone belongs to no tenant."""
+    query = TombstoneQuery(None if since is None else _span(since))
     with opened(store) as reads:
-        show_page(TOMBSTONES, reads.tombstones(after, limit), as_json)
+        show_page(TOMBSTONES, reads.tombstones(query, after, limit), as_json)
 
 
 def _span(text: str) -> timedelta:

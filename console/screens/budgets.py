@@ -19,7 +19,13 @@ if TYPE_CHECKING:
 class BudgetsScreen(ListedPage):
     """Two lists, of which tab shows the other one; days are compared with the operator's cap."""
 
-    PLACES: ClassVar[tuple[Place, ...]] = (Place.BUDGETS, Place.FILTERED, Place.LIST, Place.EVERYWHERE)
+    PLACES: ClassVar[tuple[Place, ...]] = (
+        Place.BUDGETS,
+        Place.MARKED,
+        Place.FILTERED,
+        Place.LIST,
+        Place.EVERYWHERE,
+    )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
     MODE: ClassVar[str] = "budgets"
     PANE: ClassVar[str] = "-six-lines"

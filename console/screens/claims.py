@@ -21,6 +21,7 @@ class ClaimsScreen(ListedPage):
     PLACES: ClassVar[tuple[Place, ...]] = (
         Place.CLAIMS,
         Place.OWNED,
+        Place.MARKED,
         Place.FILTERED,
         Place.LIST,
         Place.EVERYWHERE,

@@ -11,13 +11,12 @@ from textual import on
 
 from console import facts, filters, jsontext, tables
 from console.actions import Place, bindings
-from console.config.titles import shown_of
 from console.lists import catalogue
 from console.model import EventBatch, EventRow, GatewayError
 from console.present import Cell, Tone, own, safe
 from console.refresh import Pace, Poll
-from console.screens.filtered import FilteredPage
 from console.screens.thread import ThreadScreen
+from console.screens.windowed import WindowPage
 from console.styles import beside
 from console.tail import FRAME, Tail
 from console.widgets.columns import Scene
@@ -39,7 +38,7 @@ TAIL_SECONDS: Final = 1.0
 """The interval of a tail while its queries are cheap."""
 
 
-class EventsScreen(FilteredPage):
+class EventsScreen(WindowPage):
     """A tail that rests on the newest event until the operator moves; then it stays where he is."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
@@ -65,13 +64,22 @@ class EventsScreen(FilteredPage):
     def compose_body(self) -> Iterable[Widget]:
         """The tail, and the event under the cursor."""
         yield Listing(
-            shown_of(tables.EVENTS, self.session.columns.get(catalogue.EVENTS)),
+            self.shown_columns(),
             lambda row: row.position,
             rest=Rest.BOTTOM,
             empty=own("reading ..."),
             id="list",
         )
         yield Pane(id="detail", classes="-raised")
+
+    @property
+    def list_name(self) -> str:
+        """What the list is called in a configuration."""
+        return catalogue.EVENTS
+
+    def all_columns(self) -> tuple[Any, ...]:
+        """All columns that the list has."""
+        return tables.EVENTS
 
     def polls(self) -> tuple[Poll[Any], ...]:
         """The tail."""

@@ -21,6 +21,7 @@ class FencesScreen(ListedPage):
     PLACES: ClassVar[tuple[Place, ...]] = (
         Place.FENCES,
         Place.OWNED,
+        Place.MARKED,
         Place.FILTERED,
         Place.LIST,
         Place.EVERYWHERE,

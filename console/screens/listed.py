@@ -8,28 +8,30 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
 
-from console import chrome, present
-from console.config.titles import shown_of
+from console import extent
+from console.extent import Extent
 from console.extras import Extras
 from console.lists import catalogue
 from console.lists.view import Question, Tally
 from console.pages import Pages
 from console.present import Cell, Tone, own, safe
 from console.refresh import Pace, Poll
-from console.screens.filtered import FilteredPage
+from console.screens.marking import MarkingPage
 from console.styles import beside
 from console.widgets.columns import Scene
 from console.widgets.listing import Listing
+from console.widgets.marks import Marks
 from console.widgets.pane import Pane
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from textual.timer import Timer
     from textual.widget import Widget
 
     from console.app import HoldwatchApp
     from console.jsontext import Line
+    from console.lists.sorting import Served
     from console.model import Page
     from console.session import Session
 
@@ -38,7 +40,7 @@ TALLY_SECONDS = 30.0
 _READING = own("reading ...")
 
 
-class ListedPage(FilteredPage):
+class ListedPage(MarkingPage):
     """Rows and their number are read by loops that take turns; a subclass says what its filter asks for."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
@@ -51,6 +53,8 @@ class ListedPage(FilteredPage):
         self._question = self.question(self.filter)
         self._tally = Tally()
         self._timer: Timer | None = None
+        self._marks: dict[str, Marks[Any]] = {}
+        self._to_last = False
         turn = asyncio.Lock()
         self._pages: Pages[Any] = Pages(
             session,
@@ -58,6 +62,7 @@ class ListedPage(FilteredPage):
             self._take,
             changed=self.freshened,
             turn=turn,
+            show_stretch=self._take_stretch,
         )
         self._count = Poll(
             session.calls,
@@ -82,7 +87,8 @@ class ListedPage(FilteredPage):
     def compose_body(self) -> Iterable[Widget]:
         """The list, and its pane."""
         view = self._question.view
-        yield Listing(self._columns(), view.key, empty=_READING, id="list")
+        marks = self._marks.setdefault(view.ids, Marks())
+        yield Listing(self.shown_columns(), view.key, empty=_READING, marks=marks, id="list")
         detail = Pane(id="detail", classes="-raised -fixed")
         detail.can_focus = False
         yield detail
@@ -101,38 +107,73 @@ class ListedPage(FilteredPage):
         self._tally = Tally(below=self._tally.below)
         self._pages.restart()
         self._extras.forget()
-        view = self._question.view
-        self.main_widget().become(self._columns(), view.key, _READING)
+        self._to_last = False
+        view, listing = self._question.view, self.main_widget()
+        listing.become(self.shown_columns(), view.key, _READING, self._marks.setdefault(view.ids, Marks()))
+        self._arrange(listing.window)
 
-    def _columns(self) -> tuple[Any, ...]:
-        """The columns that the operator's configuration shows of this list."""
-        view = self._question.view
-        return shown_of(view.columns, self.session.columns.get(catalogue.name_of(view)))
+    @property
+    def list_name(self) -> str:
+        """What the list is called in a configuration."""
+        return catalogue.name_of(self._question.view)
+
+    @property
+    def served(self) -> Served | None:
+        """The column that the store's own order goes by."""
+        return self._question.view.served
+
+    def all_columns(self) -> tuple[Any, ...]:
+        """All columns that the list has."""
+        return self._question.view.columns
 
     def _take(self, page: Page[Any]) -> None:
+        self._taken(page, self.main_widget().show)
+
+    def _take_stretch(self, page: Page[Any]) -> None:
+        listing = self.main_widget()
+        if self._to_last:
+            listing.window.rest()  # he goes to the end, not to where that row has gone
+        self._taken(page, listing.show_stretch)
+        if self._to_last:
+            self._to_last = False
+            listing.go(len(listing.window) - 1)
+
+    def _taken(self, page: Page[Any], show: Callable[[Sequence[Any], Scene], None]) -> None:
         self.as_of = page.as_of
         listing = self.main_widget()
         nothing = f"0 rows for filter {self.filter} (clear: esc)"
         listing.empty = safe(nothing) if self.filter else self._question.view.none
-        listing.show(page.rows, Scene(page.as_of))
+        show(page.rows, Scene(page.as_of))
+        self._pages.spare = listing.window.pushed
 
     def _take_tally(self, tally: Tally) -> None:
         self._tally = tally
         self.update_lines()
 
     def crumbs(self) -> tuple[Line, Line]:
-        """Which list, its filter, what is worth a word, its order; then which rows of how many."""
-        listing, view, pager = self.main_widget(), self._question.view, self._pages.pager
-        first, last = listing.visible_rows
-        above = pager.offset
-        total = None if self._tally.total is None else present.counted(self._tally.total)
+        """Which list, its filter, what is worth a word, its order; then the marks, and which rows of how many."""
+        listing, view = self.main_widget(), self._question.view
         left: list[Cell] = [Cell(own(f" {view.title}"), Tone.HEAD)]
         if self.filter:
             left.append(Cell(safe(f"  /{self.filter}"), Tone.WARN))
-        left += [*self._tally.said, Cell(own(f"  {view.order}"), Tone.MUTED)]
-        held = above + len(listing.window)
-        right = chrome.rows_line(above + first, above + last, held, more=pager.more, total=total)
-        return tuple(left), right
+        left += [*self._tally.said, *extent.order(listing.window, view.order, self.sort)]
+        rows = extent.rows(self._extent(), self.sort, only_marked=listing.window.only_marked)
+        right = (*extent.marks(listing.window), rows)
+        keys = "< >" if listing.scrolled else ">"
+        return (*left, *extent.columns(listing.hidden_columns, keys, self.size.width, left, right)), right
+
+    def _extent(self) -> Extent:
+        listing, pages = self.main_widget(), self._pages
+        first, last = listing.visible_rows
+        return Extent(
+            first=first,
+            last=last,
+            held=len(listing.window),
+            before=pages.pager.offset,
+            more=pages.pager.more,
+            total=self._tally.total,
+            at_end=pages.at_end,
+        )
 
     def tick(self) -> None:
         """Ages and leases go on."""
@@ -161,7 +202,23 @@ class ListedPage(FilteredPage):
 
     @on(Listing.NearEnd)
     def _turn_page(self, event: Listing.NearEnd) -> None:
-        self._pages.turn(below=event.below)
+        if self.sort is None and not self.main_widget().window.only_marked:
+            self._pages.turn(below=event.below)
+
+    @on(Listing.LastWanted)
+    def _go_to_last(self) -> None:
+        """Ask for the list's last rows, where the cursor is not on them already."""
+        pages, from_end, gateway = self._pages, self._question.from_end, self.session.gateway
+        there = pages.pager.offset == 0 if pages.at_end else not pages.pager.more
+        if there or self.sort is not None or self.main_widget().window.only_marked:
+            return
+        if from_end is None:
+            self.say(
+                own("the last row loaded: the store reads this list from its first row only; PgDn goes on")
+            )
+            return
+        self._to_last = True
+        pages.end(lambda after, limit: from_end(gateway, after, limit))
 
     @on(Listing.Rested)
     def _go_home(self) -> None:

@@ -50,8 +50,7 @@ class OutputScreen(ModalScreen[None]):
         self._argv = tuple(argv)
         self._program = Program(argv, seconds=command.limit, most=SHOWN_BYTES)
         self._begun = session.monotonic()
-        self._seen = -1
-        self._lines: tuple[Line, ...] = ()
+        self._seen = 0
         self.outcome: Outcome | None = None
 
     def compose(self) -> ComposeResult:
@@ -62,6 +61,7 @@ class OutputScreen(ModalScreen[None]):
 
     def on_mount(self) -> None:
         """Start the program."""
+        self._show(())
         self._say()
         self.run_worker(self._follow(), group="program", exit_on_error=False)
         self.set_interval(LOOK_SECONDS, self._look)
@@ -85,9 +85,11 @@ class OutputScreen(ModalScreen[None]):
         output = self._program.output
         if len(output) != self._seen:
             self._seen = len(output)
-            self._lines = await self._session.errands.run(lambda: lines_of(output))
+            self._show(await self._session.errands.run(lambda: lines_of(output)))
+
+    def _show(self, lines: tuple[Line, ...]) -> None:
         if self.is_mounted:
-            shown = (self._head(), (), *self._lines)
+            shown = (self._head(), (), *lines)
             self.query_one(Pane).show(lambda _room: shown)
 
     def _head(self) -> Line:

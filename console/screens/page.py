@@ -247,22 +247,27 @@ class Page(Screen[None]):
         """A key was pressed."""
         self.perform(name)
 
-    def perform(self, name: str) -> None:
-        """Run a verb: the one way in, for keys, palette and command line alike."""
+    def perform(self, name: str, argument: str = "") -> None:
+        """Run a verb: the one way in, for keys, palette and command line alike; ValueError for a word that it cannot
+        do anything with.
+        """
         action = self.session.registry.named(name)
         self._said = None
         refused = actions.refusal(action, writable=self.session.writable)
         if refused is not None:
             self.say(refused, Tone.WARN)
             return
-        handler = self._handler(name)
+        handler = self._handler(name, argument)
         if handler is None:
             self.say(own(f"{action.label}: nothing here to do that with"), Tone.WARN)
         else:
             handler()
         self.update_lines()
 
-    def _handler(self, name: str) -> Callable[[], None] | None:
+    def _handler(self, name: str, argument: str) -> Callable[[], None] | None:
+        if argument:
+            taking = getattr(self, f"take_{name}", None)
+            return None if taking is None else partial(cast("Callable[[str], None]", taking), argument)
         nodes: list[DOMNode] = [*(self.focused.ancestors_with_self if self.focused else (self, self.app))]
         command = self.session.registry.commands.get(name)
         if command is not None:

@@ -21,6 +21,7 @@ class QueueScreen(ListedPage):
     PLACES: ClassVar[tuple[Place, ...]] = (
         Place.QUEUE,
         Place.OWNED,
+        Place.MARKED,
         Place.FILTERED,
         Place.LIST,
         Place.EVERYWHERE,

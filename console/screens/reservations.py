@@ -25,6 +25,7 @@ class ReservationsScreen(ListedPage):
     PLACES: ClassVar[tuple[Place, ...]] = (
         Place.RESERVATIONS,
         Place.OWNED,
+        Place.MARKED,
         Place.FILTERED,
         Place.LIST,
         Place.EVERYWHERE,

@@ -21,6 +21,7 @@ class ThreadsScreen(ListedPage):
     PLACES: ClassVar[tuple[Place, ...]] = (
         Place.THREADS,
         Place.OWNED,
+        Place.MARKED,
         Place.FILTERED,
         Place.LIST,
         Place.EVERYWHERE,

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final, Generic
+from typing import TYPE_CHECKING, Any, Final, Generic
 
 from console.model import Row
 from console.present import Cell, Safe, clip, pad
@@ -37,7 +37,8 @@ class Column(Generic[Row]):
     """A column.
 
     `least` and `most` are widths in cells; `leaves` is its place in the order of leaving, from one. `drawn` makes
-    the cell for its width, where that decides what it says.
+    the cell for its width, where that decides what it says. `by` is what rows are sorted by, None standing last; a
+    column of text needs none.
     """
 
     title: Safe
@@ -48,6 +49,7 @@ class Column(Generic[Row]):
     leaves: int = NEVER
     shorten: Callable[[Safe, int], Safe] = clip
     drawn: Callable[[Row, Scene, int], Cell] | None = None
+    by: Callable[[Row], Any] | None = None
 
     def cell_of(self, row: Row, scene: Scene, cells: int) -> Cell:
         """What the column says of a row in so many cells."""
@@ -74,6 +76,20 @@ def fit(columns: tuple[Column[Row], ...], room: int) -> tuple[Fitted[Row], ...]:
         if _least(shown) <= room:
             break
         shown.remove(column)
+    return _grown(shown, room - _least(shown))
+
+
+def fit_from(columns: tuple[Column[Row], ...], room: int, skipped: int) -> tuple[Fitted[Row], ...]:
+    """As `fit`, the list scrolled to the side by so many columns: the first one stays, and behind it stand as many
+    of the others in their order as fit.
+    """
+    if skipped < 1:
+        return fit(columns, room)
+    shown = list(columns[:1])
+    for column in columns[1 + skipped :]:
+        if _least([*shown, column]) > room:
+            break
+        shown.append(column)
     return _grown(shown, room - _least(shown))
 
 

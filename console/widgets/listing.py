@@ -2,23 +2,24 @@
 
 A line is made of finished segments; no markup is parsed anywhere. After a refresh only the lines that look
 different are drawn again (ruling 59). The row an action works on is the one that was drawn under the cursor,
-not the one that may have arrived since (console.md F2): see `target`.
+not the one that may have arrived since (console.md F2): see `target` and `targets`.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Generic
+from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeAlias, TypeVar
 
 from textual.geometry import Region, Size
-from textual.message import Message
 from textual.scroll_view import ScrollView
 
 from console import theme
 from console.model import Row
 from console.styles import beside
-from console.widgets.columns import Column, Fitted, Scene, fit
-from console.widgets.painter import BLANK, MARGIN, Painter, Sign, difference
-from console.widgets.window import Rest, Window
+from console.widgets import told
+from console.widgets.columns import GAP, Column, Fitted, Scene, fit_from
+from console.widgets.painter import BLANK, MARGIN, Painter, Pick, Sign, difference
+from console.widgets.picking import Picking
+from console.widgets.window import Rest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -27,6 +28,10 @@ if TYPE_CHECKING:
     from textual.strip import Strip
 
     from console.present import Safe
+    from console.widgets.aim import Targets
+    from console.widgets.marks import Marks
+
+T = TypeVar("T")
 
 EDGE: Final = 20
 """Rows from the window's end at which more are asked for."""
@@ -39,37 +44,12 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
 
-    class Told(Message):
-        """What all messages of a list have in common: who sent it."""
-
-        def __init__(self, listing: Listing[Any]) -> None:
-            super().__init__()
-            self.listing = listing
-
-        @property
-        def control(self) -> Listing[Any]:
-            """The sender, for `on` selectors."""
-            return self.listing
-
-    class Moved(Told):
-        """The cursor, its row or the rows in view may be others."""
-
-    class Rested(Told):
-        """The operator gave the cursor back to its end of the list."""
-
-    class Opened(Told):
-        """The operator wants into the row with this id."""
-
-        def __init__(self, listing: Listing[Any], row_id: str) -> None:
-            super().__init__(listing)
-            self.row_id = row_id
-
-    class NearEnd(Told):
-        """The cursor has come near an end of the window; `below` says which."""
-
-        def __init__(self, listing: Listing[Any], *, below: bool) -> None:
-            super().__init__(listing)
-            self.below = below
+    Moved: TypeAlias = told.Moved
+    Rested: TypeAlias = told.Rested
+    Opened: TypeAlias = told.Opened
+    NearEnd: TypeAlias = told.NearEnd
+    LastWanted: TypeAlias = told.LastWanted
+    TitleClicked: TypeAlias = told.TitleClicked
 
     def __init__(
         self,
@@ -78,6 +58,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         *,
         rest: Rest = Rest.TOP,
         empty: Safe,
+        marks: Marks[Row] | None = None,
         id: str | None = None,  # noqa: A002 - Textual's own name for it
     ) -> None:
         super().__init__(id=id)
@@ -86,19 +67,24 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         self._rest_end = rest
         self._scene: Scene | None = None
         self._drawn: dict[int, Strip] = {}
-        self._target: str | None = None
-        self._painted = True
-        self.window: Window[Row] = Window(key, rest)
+        self._skipped = 0
+        self.window: Picking[Row] = Picking(key, rest, marks)
         self.empty = empty
 
     # What it shows
 
     def show(self, rows: Sequence[Row], scene: Scene) -> None:
         """Take a fresh answer, keeping the cursor with its id and its row on its line of the screen."""
+        self._receive(self.window.replace, rows, scene)
+
+    def show_stretch(self, rows: Sequence[Row], scene: Scene) -> None:
+        """Take the answer for another stretch of the store, in the same manner."""
+        self._receive(self.window.turn, rows, scene)
+
+    def _receive(self, taking: Callable[[Sequence[Row]], None], rows: Sequence[Row], scene: Scene) -> None:
         line = self.window.cursor - self.scroll_offset.y
         self._scene = scene
-        self._painted = False
-        self.window.replace(rows)
+        taking(rows)
         self._resize_content()
         if self.window.pinned:
             self._scroll_to_line(self.window.cursor - line)
@@ -122,12 +108,27 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         self._scroll_to_line(0)
         self.redraw()
 
-    def become(self, columns: tuple[Column[Row], ...], key: Callable[[Row], str], empty: Safe) -> None:
+    def become(
+        self, columns: tuple[Column[Row], ...], key: Callable[[Row], str], empty: Safe, marks: Marks[Row]
+    ) -> None:
         """Be another list, with other columns and rows known by another id."""
-        self._columns = columns
-        self._fitted = fit(columns, self._width - MARGIN)
-        self.window = Window(key, self._rest_end)
+        self.window = Picking(key, self._rest_end, marks)
+        self.wear(columns)
         self.ask_other(empty)
+
+    def wear(self, columns: tuple[Column[Row], ...]) -> None:
+        """Show other columns of the same rows."""
+        self._columns, self._skipped = columns, 0
+        self._refit()
+
+    def pick(self, verb: Callable[[Picking[Row]], T]) -> T:
+        """Let a verb work on the window, and draw what has become of it."""
+        before = self.window.cursor
+        answer = verb(self.window)
+        self._settle()
+        if len(self.window) and self.window.cursor != before:
+            self._tell_end(self.window.cursor > before)
+        return answer
 
     @property
     def target(self) -> str | None:
@@ -136,7 +137,13 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         It is the one drawn under the cursor, or the one his own key has moved to since, among rows
         that were drawn.
         """
-        return self._target
+        return self.window.target
+
+    def targets(self) -> Targets:
+        """What a verb that changes things works on: the marked ids, or the one under the cursor, as they were in the
+        frame on the screen; or a refusal that names the marks out of sight (console.md F2).
+        """
+        return self.window.targets()
 
     @property
     def target_row(self) -> Row | None:
@@ -146,8 +153,13 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
 
     @property
     def hidden_columns(self) -> int:
-        """How many columns the screen is too narrow for."""
+        """How many columns are not on the screen: it is too narrow, or they were scrolled away."""
         return len(self._columns) - len(self._fitted)
+
+    @property
+    def scrolled(self) -> bool:
+        """Whether columns were scrolled away at the left."""
+        return self._skipped > 0
 
     @property
     def visible_rows(self) -> tuple[int, int]:
@@ -177,11 +189,26 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         else:
             self._moved(0)
 
-    def do_last(self) -> None:
+    def do_end(self) -> None:
         if self._rest_end is Rest.BOTTOM:
             self.rest()
         else:
             self._moved(len(self.window) - 1)
+
+    def do_last(self) -> None:
+        self.do_end()
+        self.post_message(self.LastWanted(self))
+
+    def do_columns_right(self) -> None:
+        at_right = bool(self._skipped) and self._fitted[-1].column is self._columns[-1]
+        if self.hidden_columns > 0 and not at_right:
+            self._skipped += 1
+            self._refit()
+
+    def do_columns_left(self) -> None:
+        if self._skipped > 0:
+            self._skipped -= 1
+            self._refit()
 
     def do_open(self) -> None:
         if self.target is not None:
@@ -198,8 +225,10 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         self._moved(index)
 
     def on_click(self, event: Click) -> None:
-        """One click moves the cursor, two open."""
+        """One click moves the cursor, two open; one on a title asks for an order."""
         index = self.scroll_offset.y + event.y - 1
+        if event.y < 1:
+            self._title_clicked(event.x)
         if event.y < 1 or index >= len(self.window):
             return
         if event.chain >= 2:
@@ -215,6 +244,13 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         """The wheel moves the cursor, so that it never leaves the screen."""
         self._wheel(event, WHEEL)
 
+    def _title_clicked(self, x: int) -> None:
+        start = MARGIN
+        for each in self._fitted:
+            if start <= x < start + each.width:
+                self.post_message(self.TitleClicked(self, each.column.title))
+            start += each.width + GAP
+
     def _wheel(self, event: MouseScrollUp | MouseScrollDown, count: int) -> None:
         event.stop()
         event.prevent_default()
@@ -228,7 +264,6 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
             self._tell_end(below)
 
     def _settle(self) -> None:
-        self._target = self.window.current_id if self._painted else None
         self._resize_content()
         self._keep_cursor_in_view()
         self.redraw()
@@ -245,7 +280,10 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
 
     def on_resize(self, _event: Resize) -> None:
         """Columns follow the width."""
-        self._fitted = fit(self._columns, self._width - MARGIN)
+        self._refit()
+
+    def _refit(self) -> None:
+        self._fitted = fit_from(self._columns, self._width - MARGIN, self._skipped)
         self._resize_content()
         self._keep_cursor_in_view()
         self.refresh()
@@ -271,7 +309,10 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         if changed:
             self.refresh(*changed)
         else:
-            self._painted = True
+            self._have_drawn()
+
+    def _have_drawn(self) -> None:
+        self.window.drawn(self.scroll_offset.y, self._page)
 
     def _changed(self, y: int) -> list[Region]:
         """The part of a line that looks different; at most one region."""
@@ -281,11 +322,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
     def render_line(self, y: int) -> Strip:
         """The finished line at a place of the screen; the column titles are line zero."""
         strip = self._drawn[y] = self._strip(y)
-        self._painted = True
-        if self.scroll_offset.y + y - 1 == self.window.cursor and y > 0:
-            self._target = self.window.current_id
-        elif y == 1 and not self._cursor_in_view():
-            self._target = None
+        self._have_drawn()
         return strip
 
     def _strip(self, y: int) -> Strip:
@@ -294,14 +331,20 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         if y == 0:
             return painter.titles()
         if index < len(self.window) and self._scene is not None:
-            ghost, here = self.window.is_ghost(index), index == self.window.cursor
-            return painter.row(self.window.rows[index], self._scene, self._sign(ghost, here), self.has_focus)
+            sign, pick = self._sign(index), self._pick(index)
+            ground = painter.ground(here=index == self.window.cursor, focused=self.has_focus)
+            return painter.row(self.window.rows[index], self._scene, sign, ground, pick)
         return painter.note(self.empty) if y == 1 and not len(self.window) else painter.note(BLANK)
 
-    def _sign(self, ghost: bool, here: bool) -> Sign:
-        if ghost:
-            return Sign.GHOST
-        return Sign.CURSOR if here else Sign.NONE
+    def _sign(self, index: int) -> Sign:
+        if self.window.is_ghost(index):
+            return Sign.AWAY if self.window.only_marked else Sign.GHOST
+        return Sign.CURSOR if index == self.window.cursor else Sign.NONE
+
+    def _pick(self, index: int) -> Pick:
+        if self.window.is_marked(index):
+            return Pick.MARKED
+        return Pick.RANGED if index in self.window.ranged else Pick.NONE
 
     # Scrolling
 
@@ -315,9 +358,6 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
 
     def _resize_content(self) -> None:
         self.virtual_size = Size(self._width, len(self.window) + 1)
-
-    def _cursor_in_view(self) -> bool:
-        return 0 <= self.window.cursor - self.scroll_offset.y < self._page
 
     def _keep_cursor_in_view(self) -> None:
         cursor, top = self.window.cursor, self.scroll_offset.y

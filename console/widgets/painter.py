@@ -21,16 +21,29 @@ if TYPE_CHECKING:
     from console.widgets.columns import Fitted, Scene
 
 MARGIN: Final = 2
-"""Cells before the first column: the sign, and a blank."""
+"""Cells before the first column: the sign, and the mark."""
 BLANK: Final = own("")
 
 
+class Pick(StrEnum):
+    """What stands before a row that is marked, or lies in the range that is being marked."""
+
+    NONE = " "
+    MARKED = "*"
+    RANGED = "+"
+
+
 class Sign(StrEnum):
-    """What stands before a row. The row under the cursor may be a ghost."""
+    """What stands before a row. The row under the cursor may be a ghost, or be known from elsewhere only."""
 
     NONE = " "
     CURSOR = ">"
     GHOST = "~"
+    AWAY = "?"
+
+
+_OLD: Final = frozenset({Sign.GHOST, Sign.AWAY})
+"""Rows that are shown as they were last read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,13 +60,15 @@ class Painter:
         style = self.look.style(Tone.MUTED, self.look.band)
         return self._filled([Segment(" " * MARGIN + (" " * GAP).join(texts), style)], self.look.band)
 
-    def row(self, row: Any, scene: Scene, sign: Sign, focused: bool) -> Strip:
-        """One row; a ghost is muted."""
-        ground = self._ground(sign, focused)
-        segments = [Segment(f"{sign.value} ", self.look.style(Tone.ACCENT, ground))]
+    def row(self, row: Any, scene: Scene, sign: Sign, ground: Style, pick: Pick = Pick.NONE) -> Strip:
+        """One row; one that is shown as it was is muted."""
+        segments = [
+            Segment(sign.value, self.look.style(Tone.ACCENT, ground)),
+            Segment(pick.value, self.look.style(Tone.WARN, ground)),
+        ]
         for place, each in enumerate(self.fitted):
             cell = each.column.cell_of(row, scene, each.width)
-            tone = Tone.MUTED if sign is Sign.GHOST else cell.tone
+            tone = Tone.MUTED if sign in _OLD else cell.tone
             style = ground if tone is Tone.PLAIN else self.look.style(tone, ground)
             gap = " " * GAP if place else ""
             segments.append(Segment(gap + each.column.fitted(cell.text, each.width), style))
@@ -64,8 +79,9 @@ class Painter:
         style = self.look.style(Tone.MUTED, self.look.ground)
         return self._filled([Segment(" " * MARGIN + text, style)], self.look.ground)
 
-    def _ground(self, sign: Sign, focused: bool) -> Style:
-        if sign is Sign.NONE:
+    def ground(self, *, here: bool, focused: bool) -> Style:
+        """What a row is drawn on: the line of the cursor stands out."""
+        if not here:
             return self.look.ground
         return self.look.cursor if focused else self.look.faded_cursor
 

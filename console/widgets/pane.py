@@ -67,6 +67,9 @@ class Pane(ScrollView, can_focus=True, inherit_bindings=False):
     def do_last(self) -> None:
         self._scroll_by(len(self._lines))
 
+    def do_end(self) -> None:
+        self.do_last()
+
     def _scroll_by(self, count: int) -> None:
         self.scroll_to(y=self.scroll_offset.y + count, animate=False, immediate=True)
 

@@ -26,6 +26,7 @@ class Purpose(StrEnum):
 
     FILTER = "/"
     COMMAND = ":"
+    EXPORT = "export to"
 
 
 class Prompt(Horizontal):

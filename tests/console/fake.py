@@ -27,15 +27,16 @@ from console.model import (
     ThreadState,
     ThreadStory,
     Tombstone,
+    TombstoneQuery,
     TombstoneRow,
     Unset,
     Write,
 )
 from console.session import Session
-from tests.console.fake_claims import FakeClaims, claim_row, claim_story
+from tests.console.fake_claims import claim_row, claim_story
 from tests.console.fake_moment import T0, cut
-from tests.console.fake_money import FakeMoney
-from tests.console.fake_queue import FakeQueue, entries_of
+from tests.console.fake_overview import FakeOverview, held_of
+from tests.console.fake_queue import entries_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -78,6 +79,7 @@ def thread_row(number: int) -> ThreadRow:
         age=age,
         checkpoint=f"ckp_{number:04d}_17",
         run=f"run_{number:04d}_3",
+        held=held_of(number),
     )
 
 
@@ -147,6 +149,7 @@ def story_of(row: ThreadRow) -> ThreadStory:
         queue=entries_of(row.id),
         as_of=T0,
         more=frozenset({"children"}),
+        held=row.held,
     )
 
 
@@ -165,8 +168,11 @@ def snapshot_text(checkpoint: str) -> str:
     )
 
 
+WHO = Identity("7421993306011", "ledger-prod", "ops_ro", "ops_ro", "PostgreSQL 16.4")
+
+
 @dataclass
-class FakeGateway(FakeClaims, FakeQueue, FakeMoney):
+class FakeGateway(FakeOverview):
     """Rows in lists that a test may change; `down` makes every call fail with it."""
 
     rows: list[ThreadRow] = field(default_factory=lambda: [thread_row(number) for number in range(340)])
@@ -182,7 +188,7 @@ class FakeGateway(FakeClaims, FakeQueue, FakeMoney):
         )
     )
     during: Callable[[], None] = lambda: None
-    who: Identity = Identity("7421993306011", "ledger-prod", "ops_ro", "ops_ro", "PostgreSQL 16.4")
+    who: Identity = WHO
 
     def _asked(self, what: str) -> None:
         self.asked.append(what)
@@ -199,7 +205,15 @@ class FakeGateway(FakeClaims, FakeQueue, FakeMoney):
     def threads(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
         """Rows that match, from a cursor that is a row's number."""
         self._asked("threads")
-        return cut([row for row in self.rows if matches(row, query)], after, limit, self.as_of)
+        return cut(self._matching(query), after, limit, self.as_of)
+
+    def _matching(self, query: ThreadQuery) -> list[ThreadRow]:
+        return [row for row in self.rows if matches(row, query)]
+
+    def threads_from_end(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
+        """The same rows the other way round."""
+        self._asked("from end")
+        return cut([row for row in self.rows[::-1] if matches(row, query)], after, limit, self.as_of)
 
     def count_threads(self, query: ThreadQuery) -> Counted:
         """How many match, capped at 10,000."""
@@ -220,10 +234,10 @@ class FakeGateway(FakeClaims, FakeQueue, FakeMoney):
         found = [renamed(thread_row(number), f"{parent}.{number + 1}") for number in range(self.offspring)]
         return cut(found, after, limit, self.as_of)
 
-    def tombstones(self, after: str | None, limit: int) -> Page[TombstoneRow]:
+    def tombstones(self, query: TombstoneQuery, after: str | None, limit: int) -> Page[TombstoneRow]:
         """A tombstone for each row that is being deleted."""
         self._asked("tombstones")
-        gone = [row for row in self.rows if row.state is ThreadState.DELETED]
+        gone = [row for row in self.rows if row.state is ThreadState.DELETED and within(row.age, query.since)]
         return cut([tombstone_of(row) for row in gone], after, limit, self.as_of)
 
     def story(self, thread: str) -> ThreadStory | None:
@@ -283,10 +297,16 @@ def tombstone_of(row: ThreadRow) -> TombstoneRow:
     return TombstoneRow(row.id, row.events + 1, row.updated_at, row.age, row.events % 2 == 0, row.events % 3)
 
 
+def within(age: timedelta | None, since: timedelta | None) -> bool:
+    """Whether something is young enough for a `since`."""
+    return since is None or (age is not None and age <= since)
+
+
 def matches(row: ThreadRow, query: ThreadQuery) -> bool:
     """What the store would answer."""
     return (
-        (query.states is None or row.state in query.states)
+        within(row.age, query.since)
+        and (query.states is None or row.state in query.states)
         and (isinstance(query.tenant, Unset) or row.tenant == query.tenant)
         and (query.prefix is None or row.id.startswith(query.prefix))
         and (query.holder is None or row.holder == query.holder)

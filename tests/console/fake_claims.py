@@ -127,5 +127,6 @@ def holds(row: ClaimRow, query: ClaimQuery) -> bool:
         (query.state is None or row.live is (query.state is ClaimState.LIVE))
         and (isinstance(query.tenant, Unset) or row.tenant == query.tenant)
         and (query.holder is None or row.holder == query.holder)
+        and (query.since is None or timedelta(0) <= -row.left <= query.since)
         and (query.stored is None or (row.thread_state is None) is (query.stored is Stored.CLAIM_ONLY))
     )

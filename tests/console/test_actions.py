@@ -15,11 +15,13 @@ from console.screens.budgets import BudgetsScreen
 from console.screens.claims import ClaimsScreen
 from console.screens.events import EventsScreen
 from console.screens.fences import FencesScreen
+from console.screens.overview import OverviewScreen
 from console.screens.queue import QueueScreen
 from console.screens.reservation import ReservationScreen
 from console.screens.reservations import ReservationsScreen
 from console.screens.thread import ThreadScreen
 from console.screens.threads import ThreadsScreen
+from console.widgets.board import Board
 from console.widgets.listing import Listing
 from console.widgets.pair import Pair
 from console.widgets.pane import Pane
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from console.screens.page import Page
 
 SCREENS = (
+    OverviewScreen,
     ThreadsScreen,
     ClaimsScreen,
     ReservationsScreen,
@@ -64,7 +67,7 @@ def test_capital_letters_start_changes_and_nothing_else_does() -> None:
 
 @pytest.mark.parametrize("screen", SCREENS)
 def test_every_verb_of_a_screen_has_someone_who_does_it(screen: type[Page]) -> None:
-    doers = (screen, Listing, Pane, Pair, HoldwatchApp)
+    doers = (screen, Listing, Pane, Pair, Board, HoldwatchApp)
     for action in actions.of(screen.PLACES):
         assert any(hasattr(doer, f"do_{action.name}") for doer in doers), action.name
 

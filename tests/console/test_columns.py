@@ -43,13 +43,13 @@ def test_the_columns_fill_the_screen_and_never_more(columns: tuple[Column[object
     assert total <= room
 
 
-def test_threads_lose_columns_in_their_order_and_never_the_state_or_the_lease() -> None:
+def test_threads_lose_columns_in_their_order_and_never_state_lease_or_money() -> None:
     lost: list[str] = []
     for room in range(130, 40, -1):
         shown = titles(tables.THREADS, room)  # type: ignore[arg-type]
         lost += [column.title for column in tables.THREADS if column.title not in (*shown, *lost)]
-        assert {"THREAD", "STATE", "LEASE LEFT", "UPDATED", "AGE"} <= set(shown)
-    assert lost == ["EVENTS", "TOKEN", "TENANT", "HOLDER"]
+        assert {"THREAD", "STATE", "LEASE LEFT", "HELD USD", "AGE"} <= set(shown)
+    assert lost == ["EVENTS", "TOKEN", "TENANT", "UPDATED", "HOLDER"]
 
 
 @pytest.mark.parametrize(

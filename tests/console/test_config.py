@@ -63,10 +63,14 @@ def config_of(text: str) -> Config:
 def refused(text: str) -> str:
     """What is said of a configuration, verbs and columns included."""
     with pytest.raises(ConfigError) as caught:
-        whole = config_of(text)
-        registry_of(whole)
-        columns_of(whole, catalogue.titles())
+        _used(text)
     return str(caught.value)
+
+
+def _used(text: str) -> None:
+    whole = config_of(text)
+    registry_of(whole)
+    columns_of(whole, catalogue.titles())
 
 
 def test_a_whole_file_is_read_with_the_line_of_each_value() -> None:
@@ -104,7 +108,10 @@ COMMAND = '[commands.c]\nargv = ["date"]\ncapability = "read"\n'
 WRONG = {
     "not TOML": ("a = ", "config.toml: is not TOML"),
     "an unknown key": ("\nrefesh = 2\n", "config.toml:2: refesh: no key 'refesh'; did you mean refresh?"),
-    "an unknown key of a context": (CONTEXT + "color = 'red'", r"config.toml:3: \[contexts.a\] color: no key"),
+    "an unknown key of a context": (
+        CONTEXT + "color = 'red'",
+        r"config.toml:3: \[contexts.a\] color: no key",
+    ),
     "a colour": (CONTEXT + "colour = 'puce'", "config.toml:3: .*no colour 'puce'; there are amber, blue,"),
     "an environment": (CONTEXT + "environment = 'prod'", "config.toml:3: .*capitals"),
     "a refresh": (CONTEXT + "refresh = 0.1", "config.toml:3: .*a number of seconds from 0.5 to 60"),
@@ -120,7 +127,10 @@ WRONG = {
         "config.toml:3: .*a file has no password",
     ),
     "an empty command": (CONTEXT + "password_command = []", "config.toml:3: .*a list of words"),
-    "a missing context": (CONTEXT.replace("[", 'context = "b"\n[', 1), "config.toml:1: context: no context 'b'"),
+    "a missing context": (
+        CONTEXT.replace("[", 'context = "b"\n[', 1),
+        "config.toml:1: context: no context 'b'",
+    ),
     "a list": ("[columns]\nthread = ['ID']", "config.toml:2: .*no list 'thread'; did you mean threads?"),
     "a column": ("[columns]\nthreads = ['ID']", "config.toml:2: .*no column 'ID'; there are AGE, EVENTS"),
     "a column twice": ("[columns]\nthreads = ['AGE', 'age']", "config.toml:2: .*'AGE' stands there twice"),
@@ -178,7 +188,9 @@ def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path) -> None:
 
 
 def test_every_line_is_found_whatever_the_way_of_writing() -> None:
-    text = 'a.b = 1\n[x."y z"]\nk = """\n[not]\nn = 1\n"""\n\nl = [ # c\n 1]\n[[t]]\nm = 1\n[x]\nq = { r = 2 }\n'
+    text = (
+        'a.b = 1\n[x."y z"]\nk = """\n[not]\nn = 1\n"""\n\nl = [ # c\n 1]\n[[t]]\nm = 1\n[x]\nq = { r = 2 }\n'
+    )
     lines = lines_of(text)
     assert lines[("a", "b")] == 1
     assert (lines[("x", "y z")], lines[("x", "y z", "k")], lines[("x", "y z", "l")]) == (2, 3, 8)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -10,10 +11,13 @@ import pytest
 
 from console import actions
 from console.actions import ACTIONS, Capability
-from console.config import DEFAULT, Asked, Config, ConfigError, Layer, settled
+from console.config import DEFAULT, Asked, Config, ConfigError, Layer, Settings, Valued, settled
 from console.config.file import parsed
 from console.config.settings import READ_ONLY_VARIABLE, REFRESH_VARIABLE, TENANT_VARIABLE
 from console.registry import HARMLESS_CAPITALS, Registry, registry_of
+from console.screens.listed import TALLY_SECONDS
+from tests.console.fake import make_app
+from tests.console.waiting import ready
 
 if TYPE_CHECKING:
     from console.config import Context
@@ -58,7 +62,9 @@ def test_report_11_command_line_over_environment_over_context_over_file(speaking
     "said", itertools.product([True, False, None], repeat=4), ids=lambda said: " ".join(map(str, said))
 )
 def test_report_11_read_only_wins_whoever_says_so(said: tuple[bool | None, ...]) -> None:
-    values = {layer: str(value).lower() for layer, value in zip(SPEAKERS, said, strict=True) if value is not None}
+    values = {
+        layer: str(value).lower() for layer, value in zip(SPEAKERS, said, strict=True) if value is not None
+    }
     config, context = said_by(values, "read_only")
     environ = {READ_ONLY_VARIABLE: values[Layer.ENVIRONMENT]} if Layer.ENVIRONMENT in values else {}
     # The command line can only ask for read-only, never against it.
@@ -80,7 +86,12 @@ def test_report_11_what_is_said_of_a_context_is_for_that_context_alone() -> None
 
 @pytest.mark.parametrize(
     ("variable", "value"),
-    [(REFRESH_VARIABLE, "fast"), (REFRESH_VARIABLE, "0.1"), (REFRESH_VARIABLE, "nan"), (READ_ONLY_VARIABLE, "si")],
+    [
+        (REFRESH_VARIABLE, "fast"),
+        (REFRESH_VARIABLE, "0.1"),
+        (REFRESH_VARIABLE, "nan"),
+        (READ_ONLY_VARIABLE, "si"),
+    ],
 )
 def test_a_wrong_variable_is_named(variable: str, value: str) -> None:
     with pytest.raises(ConfigError, match=f"^{variable}: must be"):
@@ -115,11 +126,32 @@ def test_verbs_that_change_the_store_keep_capitals(monkeypatch: pytest.MonkeyPat
     )
     monkeypatch.setattr("console.registry.ACTIONS", (*ACTIONS, sweep))
     monkeypatch.setitem(actions.BY_NAME, "sweep", sweep)
-    with pytest.raises(ConfigError, match=r"config.toml:2: \[keys\] sweep: cannot be 'b': .* needs a capital"):
+    with pytest.raises(
+        ConfigError, match=r"config.toml:2: \[keys\] sweep: cannot be 'b': .* needs a capital"
+    ):
         registry_of(config_of('[keys]\nsweep = "b"\n'))
     assert registry_of(config_of('[keys]\nsweep = "X"\n')).named("sweep").keys == ("X",)
 
 
-@pytest.mark.parametrize("capital", sorted(HARMLESS_CAPITALS - {"G", "Y"}))
+@pytest.mark.parametrize("capital", sorted(HARMLESS_CAPITALS))
 def test_ruling_52_the_harmless_capitals_may_look(capital: str) -> None:
-    assert registry_of(config_of(f'[keys]\ndetail = "{capital}"\n')).named("detail").keys == (capital,)
+    config = config_of(f'[keys]\ndetail = "{capital}"\n')
+    if any(capital in action.keys for action in ACTIONS):
+        with pytest.raises(ConfigError, match=f"'{capital}' is taken by"):
+            registry_of(config)
+    else:
+        assert registry_of(config).named("detail").keys == (capital,)
+
+
+def test_the_interval_holds_for_every_view_and_slows_those_that_are_faster_by_themselves() -> None:
+    async def play() -> None:
+        app = make_app()
+        app.session.settings = Settings(refresh=Valued(7.0))
+        async with app.run_test(size=(80, 24)) as pilot:
+            page = await ready(pilot)
+            assert [poll.pace.base for poll in page.polls()] == [7.0, TALLY_SECONDS]
+            await pilot.press("5")
+            tail = (await ready(pilot)).polls()[0]
+            assert (tail.pace.base, tail.pace.interval) == (7.0, 7.0)
+
+    asyncio.run(play())

@@ -50,8 +50,8 @@ def test_thread_filters(text: str, query: filters.ThreadsQuestion) -> None:
         ('meta.a:"1', "quotation mark"),
         ("stuck holder:x", "tenant: only"),
         ("stuck state:tombstone", "two lists"),
-        ("state:tombstone tenant:x", "stands alone"),
-        ("state:claim-only since:1m", "claim filter"),
+        ("state:tombstone tenant:x", "goes with since: only"),
+        ("state:claim-only id:x", "claim filter"),
     ],
 )
 def test_a_filter_that_means_nothing_says_what_would(text: str, names: str) -> None:

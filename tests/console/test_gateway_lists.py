@@ -10,7 +10,14 @@ import pytest
 
 from console.claims_model import ClaimQuery, ClaimState, Stored, Verdict
 from console.gateway import EngineGateway
-from console.model import EventQuery, GatewayError, IncompleteQuery, ThreadQuery, ThreadState
+from console.model import (
+    EventQuery,
+    GatewayError,
+    IncompleteQuery,
+    ThreadQuery,
+    ThreadState,
+    TombstoneQuery,
+)
 from console.queue_model import QueueQuery, QueueState
 from engine.checkpoints import (
     Checkpoint,
@@ -109,14 +116,14 @@ def test_a_tombstone_says_where_numbering_continues(store: Store, door: EngineGa
     token = begin(store, "gone")
     store.checkpoints.release("gone", token)
     delete_thread_cascade(store.checkpoints, "gone", run_id="erase", tenant=None, ttl=LEASE)
-    (row,) = door.tombstones(None, 10).rows
+    (row,) = door.tombstones(TombstoneQuery(), None, 10).rows
     story = door.story("gone")
     assert story is not None
     assert story.tombstone is not None
     assert (row.thread, row.continues_at, row.reused) == ("gone", story.tombstone.next_first_seq, False)
     begin(store, "gone")
     assert door.newest_events(EventQuery(thread="gone"), 10).rows[0].seq == row.continues_at
-    assert door.tombstones(None, 10).rows[0].reused
+    assert door.tombstones(TombstoneQuery(), None, 10).rows[0].reused
 
 
 def test_claims_carry_a_verdict_and_the_refused(harness: Harness, store: Store, door: EngineGateway) -> None:

@@ -19,10 +19,11 @@ def land(pager: Pager) -> None:
 def test_it_grows_to_the_window_and_then_moves() -> None:
     pager = Pager()
     land(pager)
-    assert pager.down()
-    assert (pager.after, pager.limit) == (None, WINDOW)
-    assert not pager.down(), "one question at a time"
-    land(pager)
+    for limit in range(2 * PAGE, WINDOW + 1, PAGE):
+        assert pager.down()
+        assert (pager.after, pager.limit) == (None, limit)
+        assert not pager.down(), "one question at a time"
+        land(pager)
     assert pager.down()
     assert (pager.after, pager.limit, pager.offset) == (str(PAGE), WINDOW, PAGE)
 

@@ -9,6 +9,7 @@ import pytest
 from textual.events import Key
 
 from console.model import GatewayError, ThreadState
+from console.pager import WINDOW
 from console.screens.events import EventsScreen
 from console.screens.help import HelpScreen
 from console.screens.thread import ThreadScreen
@@ -122,7 +123,7 @@ def test_paging_walks_the_whole_store_and_back() -> None:
             await pilot.press("pagedown")
             await ready(pilot)
         assert current(pilot) == gateway.rows[-1].id
-        assert len(threads(pilot).main_widget().window) <= 200
+        assert len(threads(pilot).main_widget().window) <= WINDOW
         for _ in range(24):
             await pilot.press("pageup")
             await ready(pilot)

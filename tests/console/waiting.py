@@ -27,13 +27,14 @@ async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
 
 
 async def ready(pilot: Pilot[None]) -> Page:
-    """The screen in front, once it has its first answer and nothing is being asked."""
+    """The screen in front, once it has its first answer, the header knows the store and nothing is being asked."""
     from console.app import HoldwatchApp
     from console.screens.page import Page
 
     app = pilot.app
     assert isinstance(app, HoldwatchApp)
     await until(pilot, lambda: isinstance(app.screen, Page) and app.screen.freshness.since is not None)
+    await until(pilot, lambda: app.session.identity is not None)
     await until(pilot, lambda: app.session.calls.running == 0)
     assert isinstance(app.screen, Page)
     return app.screen

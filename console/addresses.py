@@ -1,0 +1,44 @@
+"""A reservation's address as it is typed: its kind, the source that it is kept in, and its id."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from console.filter_words import quoted
+from console.money_model import Address, Kind
+
+RESERVATION: Final = "reservation"
+"""The word that an address begins with."""
+NO_SOURCE: Final = "-"
+"""Stands for the source of a day reservation, which has none."""
+
+
+class AddressError(ValueError):
+    """Words that are no address; the message says what would be."""
+
+
+def address_of(address: Address) -> str:
+    """An address as it is typed."""
+    source = quoted(address.source) if address.source else NO_SOURCE
+    return f"{RESERVATION} {address.kind} {source} {address.id}"
+
+
+def read(words: str) -> Address:
+    """The address that KIND SOURCE ID stand for; AddressError if none."""
+    kind, _, behind = words.partition(" ")
+    if kind not in list(Kind) or not behind:
+        known = ", ".join(Kind)
+        raise AddressError(f"reservation needs KIND SOURCE ID; kinds are {known}, and - is a day's SOURCE")
+    quote = '"' if behind.startswith('"') else " "
+    source, _, reservation = behind.removeprefix('"').partition(quote)
+    return made(Kind(kind), source, reservation.strip())
+
+
+def made(kind: Kind, source: str, reservation: str) -> Address:
+    """The address of these parts; AddressError where the kind and the source do not go together."""
+    named = source not in {"", NO_SOURCE}
+    if not reservation or (kind is not Kind.DAY) is not named:
+        raise AddressError(
+            "reservation day - ID, reservation meter PREFIX ID, reservation tentative TABLE ID"
+        )
+    return Address(kind, source if named else "", reservation)

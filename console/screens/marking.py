@@ -1,0 +1,120 @@
+"""A list whose rows are marked, and whose window is sorted."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING, Any
+
+from textual import on
+
+from console.lists.sorting import Sort, following, sorter
+from console.present import Tone, own, safe
+from console.screens.sort import SortScreen
+from console.screens.windowed import WindowPage
+from console.widgets import marks
+from console.widgets.listing import Listing
+from console.widgets.picking import Picking
+
+if TYPE_CHECKING:
+    from console.lists.sorting import Served
+
+_UNSEEN = own("this row is gone, or has not been drawn yet: look, and press again")
+_FULL = own(f"{marks.MOST:,} marks are as many as a list takes; M drops them")
+
+
+class MarkingPage(WindowPage):
+    """Marks are kept for each kind of ids: those of a list outlive its filter, its order and the way to other
+    screens.
+    """
+
+    @property
+    @abstractmethod
+    def served(self) -> Served | None:
+        """The column that the store's own order goes by."""
+
+    # Marks
+
+    def do_mark(self) -> None:
+        self._picked(taken=self.main_widget().pick(Picking.mark))
+
+    def do_range(self) -> None:
+        listing = self.main_widget()
+        if listing.window.marks.anchor is None:
+            self._picked(taken=listing.pick(Picking.open_range))
+            return
+        lost = not listing.window.ranged
+        made = listing.pick(Picking.close_range)
+        if lost:
+            self.say(
+                own("the row that the range began at is no longer in the list; v begins another"), Tone.WARN
+            )
+        else:
+            self.say(own(f"{made:,} rows marked"))
+
+    def _picked(self, *, taken: bool) -> None:
+        if not taken:
+            self.say(_UNSEEN if self.main_widget().window.marks.room else _FULL, Tone.WARN)
+
+    def do_only_marked(self) -> None:
+        listing = self.main_widget()
+        if listing.window.only_marked:
+            listing.pick(Picking.show_all)
+        elif listing.window.marks:
+            listing.pick(Picking.show_only_marked)
+        else:
+            self.say(own("nothing is marked here; Space marks a row"), Tone.WARN)
+
+    def do_drop_marks(self) -> None:
+        dropped = len(self.main_widget().window.marks)
+        self.main_widget().pick(Picking.drop_marks)
+        self.say(own(f"{dropped:,} marks dropped"))
+
+    def step_back(self) -> bool:
+        """Esc gives an open range up, then shows all rows again, then clears the filter; marks stay."""
+        listing = self.main_widget()
+        if listing.window.marks.anchor is not None:
+            listing.pick(Picking.drop_range)
+            return True
+        if listing.window.only_marked:
+            listing.pick(Picking.show_all)
+            return True
+        return super().step_back()
+
+    # Order
+
+    @property
+    def sort(self) -> Sort | None:
+        """The order of the window's rows; None is the store's own."""
+        sort = self.session.arrangements.of(self.list_name).sort
+        known = sort is not None and any(column.title == sort.title for column in self.all_columns())
+        return sort if known else None
+
+    def do_sort(self) -> None:
+        titles = [column.title for column in self.all_columns()]
+        self.app.push_screen(SortScreen(titles, self.sort, self.served), self._sort_by)
+
+    def take_sort(self, text: str) -> None:
+        """Sort by the column of this title, or one that begins so; ValueError if there is none."""
+        titles = [column.title for column in self.all_columns()]
+        found = [title for title in titles if title == text.upper()] or [
+            title for title in titles if title.startswith(text.upper())
+        ]
+        if not found:
+            raise ValueError(f"sort {text}: there are {', '.join(titles)}")
+        self._sort_by(found[0])
+
+    @on(Listing.TitleClicked)
+    def _title_clicked(self, event: Listing.TitleClicked) -> None:
+        self._sort_by(event.title)
+
+    def _sort_by(self, title: str | None) -> None:
+        if title is None:
+            return
+        sort = following(self.sort, title, self.served)
+        self.session.arrangements.sort(self.list_name, sort)
+        self.main_widget().pick(self._arrange)
+        if sort is not None:
+            self.say(own(f"{safe(sort.words)}; no index of the store serves that for all rows"))
+
+    def _arrange(self, window: Picking[Any]) -> None:
+        window.arrange(sorter(self.all_columns(), self.sort))
