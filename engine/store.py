@@ -8,14 +8,11 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self
 
 from engine.arguments import of_kind, whole
-from engine.checkpoints.checkpointer import Checkpointer
-from engine.checkpoints.run_queue import RunQueue
 from engine.clock import SystemClock
 from engine.database.columns import check_id
 from engine.database.migrations import check_version, upgrade
 from engine.database.transaction import Transactions
 from engine.database.urls import MEMORY, POSTGRES, SQLITE, check_url, secrets, shown
-from engine.desk.desk import Desk
 from engine.errors import SchemaMismatch, StoreFailure, ValidationError
 
 if TYPE_CHECKING:
@@ -24,8 +21,11 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Engine
 
+    from engine.checkpoints.checkpointer import Checkpointer
+    from engine.checkpoints.run_queue import RunQueue
     from engine.clock import Clock
     from engine.database.backend import Backend
+    from engine.desk.desk import Desk
     from engine.reserved.reserved_rows import ReservedRows
     from engine.spend.day import DaySpend
     from engine.spend.meter import MeterOperator, SpendMeter
@@ -50,16 +50,22 @@ class Store:
     @cached_property
     def checkpoints(self) -> Checkpointer:
         """Durable threads."""
+        from engine.checkpoints.checkpointer import Checkpointer
+
         return Checkpointer(self._transactions, self.url, wakeups=self._wakeups)
 
     @cached_property
     def desk(self) -> Desk:
         """What an operator may see."""
+        from engine.desk.desk import Desk
+
         return Desk(self._transactions, self.url)
 
     @cached_property
     def queue(self) -> RunQueue:
         """The run queue."""
+        from engine.checkpoints.run_queue import RunQueue
+
         return RunQueue(self._transactions, self.url)
 
     @cached_property

@@ -12,36 +12,42 @@ deadline pass. What keeps such tables right (ruling 33):
   `WHERE state = 'committed'`, and `confirm` answers a loser with ReservationInvalidated (ruling 30).
 """
 
-from engine.reserved.adopters import (
-    Adopter,
-    Adopters,
-    ReservedCounts,
-    ReservedPage,
-    ReservedRow,
-    adopters,
-    reserved_counts,
-    reserved_page,
-)
-from engine.reserved.convention import (
-    State,
-    convention_columns,
-    convention_columns_ddl,
-    convention_ddl,
-    convention_indexes,
-    convention_indexes_ddl,
-    deadline,
-    reserve_values,
-)
-from engine.reserved.predicates import (
-    VisibilityTier,
-    Weight,
-    application_predicate,
-    guard_predicate,
-    predicate_for,
-)
-from engine.reserved.reserved_rows import ReservedRows
-from engine.reserved.sweeper import Sweeper, SweepFailure, SweepReport
-from engine.reserved.transitions import Confirmation, Outcome, confirm, release
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
+
+# Its module has the same name, which would be found in its place.
+from engine.reserved.adopters import adopters
+
+if TYPE_CHECKING:
+    from engine.reserved.adopters import (
+        Adopter,
+        Adopters,
+        ReservedCounts,
+        ReservedPage,
+        ReservedRow,
+        reserved_counts,
+        reserved_page,
+    )
+    from engine.reserved.convention import (
+        State,
+        convention_columns,
+        convention_columns_ddl,
+        convention_ddl,
+        convention_indexes,
+        convention_indexes_ddl,
+        deadline,
+        reserve_values,
+    )
+    from engine.reserved.predicates import (
+        VisibilityTier,
+        Weight,
+        application_predicate,
+        guard_predicate,
+        predicate_for,
+    )
+    from engine.reserved.reserved_rows import ReservedRows
+    from engine.reserved.sweeper import Sweeper, SweepFailure, SweepReport
+    from engine.reserved.transitions import Confirmation, Outcome, confirm, release
 
 __all__ = [
     "Adopter",
@@ -74,3 +80,52 @@ __all__ = [
     "reserved_counts",
     "reserved_page",
 ]
+
+_HOMES: Final = {
+    "engine.reserved.adopters": (
+        "Adopter",
+        "Adopters",
+        "ReservedCounts",
+        "ReservedPage",
+        "ReservedRow",
+        "reserved_counts",
+        "reserved_page",
+    ),
+    "engine.reserved.convention": (
+        "State",
+        "convention_columns",
+        "convention_columns_ddl",
+        "convention_ddl",
+        "convention_indexes",
+        "convention_indexes_ddl",
+        "deadline",
+        "reserve_values",
+    ),
+    "engine.reserved.predicates": (
+        "VisibilityTier",
+        "Weight",
+        "application_predicate",
+        "guard_predicate",
+        "predicate_for",
+    ),
+    "engine.reserved.reserved_rows": ("ReservedRows",),
+    "engine.reserved.sweeper": (
+        "SweepFailure",
+        "SweepReport",
+        "Sweeper",
+    ),
+    "engine.reserved.transitions": (
+        "Confirmation",
+        "Outcome",
+        "confirm",
+        "release",
+    ),
+}
+_HOME: Final = {name: module for module, names in _HOMES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    # Each name is loaded when it is first asked for: who needs one module of these starts without the others.
+    if name in _HOME:
+        return getattr(import_module(_HOME[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
