@@ -31,21 +31,10 @@ from console.identify import Identifying
 from console.narrow import NarrowUpdate
 from console.palette import VerbProvider
 from console.present import Safe, Tone, own, safe
-from console.screens.budgets import BudgetsScreen
-from console.screens.claims import ClaimsScreen
-from console.screens.diagnostics import DiagnosticsScreen
-from console.screens.events import EventsScreen
-from console.screens.fences import FencesScreen
+from console.screens import modes
 from console.screens.filtered import FilteredPage
-from console.screens.help import HelpScreen
-from console.screens.overview import OverviewScreen
 from console.screens.page import Page
-from console.screens.queue import QueueScreen
-from console.screens.reservation import ReservationScreen
-from console.screens.reservations import ReservationsScreen
 from console.screens.sort import SortScreen
-from console.screens.thread import ThreadScreen
-from console.screens.threads import ThreadsScreen
 from console.spans import LATELY
 
 if TYPE_CHECKING:
@@ -54,22 +43,12 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
     from textual.events import AppBlur, AppFocus, Key
 
+    from console.money_model import Address
     from console.session import Session
 
 CLIPBOARD_LIMIT: Final = 74_994
 """Encoded bytes that a terminal takes through OSC 52."""
 TERMINATED: Final = 128 + signal.SIGTERM
-SCREENS: Final[tuple[type[Page], ...]] = (
-    OverviewScreen,
-    ThreadsScreen,
-    ClaimsScreen,
-    ReservationsScreen,
-    FencesScreen,
-    EventsScreen,
-    QueueScreen,
-    BudgetsScreen,
-)
-"""The screens that a digit goes to; each is a mode of its own."""
 BETWEEN: Final = "between"
 """The mode of an empty screen, while one context gives way to another."""
 
@@ -81,7 +60,7 @@ class HoldwatchApp(App[None]):
     COMMANDS: ClassVar = {VerbProvider}
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {BETWEEN: Screen}
     COMMAND_PALETTE_BINDING: ClassVar[str] = "ctrl+p"
-    DEFAULT_MODE: ClassVar[str] = ThreadsScreen.MODE
+    DEFAULT_MODE: ClassVar[str] = modes.THREADS
     TITLE = "holdwatch"
 
     def __init__(self, session: Session) -> None:
@@ -93,8 +72,8 @@ class HoldwatchApp(App[None]):
     def _furnish(self) -> None:
         """The screens of the present session, none of them made yet."""
         session = self.session
-        for screen in SCREENS:
-            self.add_mode(screen.MODE, partial(screen, session))
+        for mode in modes.MODES:
+            self.add_mode(mode, partial(modes.screen_of, mode, session))
         self._identifying = Identifying(
             session,
             start=lambda work: self.run_worker(work, group="memory", exit_on_error=False),
@@ -169,49 +148,53 @@ class HoldwatchApp(App[None]):
     # Verbs that concern the whole console
 
     def do_overview(self) -> None:
-        self.switch_mode(OverviewScreen.MODE)
+        self.switch_mode(modes.OVERVIEW)
 
     def do_changed(self) -> None:
         self.carry_out(changed_since(LATELY))
 
     def do_threads(self) -> None:
-        self.switch_mode(ThreadsScreen.MODE)
+        self.switch_mode(modes.THREADS)
 
     def do_claims(self) -> None:
-        self.switch_mode(ClaimsScreen.MODE)
+        self.switch_mode(modes.CLAIMS)
 
     def do_reservations(self) -> None:
-        self.switch_mode(ReservationsScreen.MODE)
+        self.switch_mode(modes.RESERVATIONS)
 
     def do_fences(self) -> None:
-        self.switch_mode(FencesScreen.MODE)
+        self.switch_mode(modes.FENCES)
 
     def do_budgets(self) -> None:
-        self.switch_mode(BudgetsScreen.MODE)
+        self.switch_mode(modes.BUDGETS)
 
     def do_days(self) -> None:
-        self.carry_out(ShowList(BudgetsScreen.MODE, money_filters.DAYS))
+        self.carry_out(ShowList(modes.BUDGETS, money_filters.DAYS))
 
     def do_events(self) -> None:
-        self.switch_mode(EventsScreen.MODE)
+        self.switch_mode(modes.EVENTS)
 
     def do_queue(self) -> None:
-        self.switch_mode(QueueScreen.MODE)
+        self.switch_mode(modes.QUEUE)
 
     def do_incomplete(self) -> None:
-        self.carry_out(ShowList(ThreadsScreen.MODE, filters.STUCK))
+        self.carry_out(ShowList(modes.THREADS, filters.STUCK))
 
     def do_tombstones(self) -> None:
-        self.carry_out(ShowList(ThreadsScreen.MODE, filters.TOMBSTONES))
+        self.carry_out(ShowList(modes.THREADS, filters.TOMBSTONES))
 
     def do_holders(self) -> None:
-        self.carry_out(ShowList(ClaimsScreen.MODE, filters.HOLDERS))
+        self.carry_out(ShowList(modes.CLAIMS, filters.HOLDERS))
 
     def do_help(self) -> None:
+        from console.screens.help import HelpScreen
+
         if isinstance(self.screen, Page):
             self.push_screen(HelpScreen(self.screen.PLACES, self.session.registry))
 
     def do_diagnostics(self) -> None:
+        from console.screens.diagnostics import DiagnosticsScreen
+
         self.push_screen(DiagnosticsScreen(self.session))
 
     def do_contexts(self) -> None:
@@ -245,9 +228,9 @@ class HoldwatchApp(App[None]):
             case Perform(name, argument):
                 page.perform(name, argument)
             case OpenThread(thread):
-                self.push_screen(ThreadScreen(self.session, thread))
+                self._show_thread(thread)
             case OpenReservation(address):
-                self.push_screen(ReservationScreen(self.session, address))
+                self._show_reservation(address)
             case SetCap(micro):
                 self.session.cap = micro
                 page.capped()
@@ -260,6 +243,16 @@ class HoldwatchApp(App[None]):
             case ShowList(mode, text):
                 self.switch_mode(mode)
                 self.call_after_refresh(self._narrow, text)
+
+    def _show_thread(self, thread: str) -> None:
+        from console.screens.thread import ThreadScreen
+
+        self.push_screen(ThreadScreen(self.session, thread))
+
+    def _show_reservation(self, address: Address) -> None:
+        from console.screens.reservation import ReservationScreen
+
+        self.push_screen(ReservationScreen(self.session, address))
 
     def _wear(self, name: str) -> None:
         if name not in theme.SCHEMES:
@@ -287,8 +280,8 @@ class HoldwatchApp(App[None]):
         (console.md 3.1, row 14).
         """
         await self.switch_mode(BETWEEN)
-        for screen in SCREENS:
-            await self.remove_mode(screen.MODE)
+        for mode in modes.MODES:
+            await self.remove_mode(mode)
         self.workers.cancel_group(self, "identity")
         self.workers.cancel_group(self, "memory")
         self.session.gateway.close()

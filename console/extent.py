@@ -83,7 +83,9 @@ def order(window: Picking[Any], usual: Safe, sort: Sort | None) -> Line:
         cells.append(Cell(own(f"  {sort.words}"), Tone.WARN))
     elif not window.marks.holding:
         cells.append(Cell(own(f"  {usual}"), Tone.MUTED))
-    if window.marks.holding and not window.only_marked:
+    if window.marks.anchor is not None:
+        cells.append(Cell(own(f"  range of {len(window.ranged):,}: v marks it"), Tone.WARN))
+    elif window.marks and not window.only_marked:
         cells.append(Cell(own("  order held"), Tone.WARN))
     if window.held_back:
         cells.append(Cell(own(f", {window.held_back:,} new wait"), Tone.WARN))

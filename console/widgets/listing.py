@@ -67,6 +67,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         self._rest_end = rest
         self._scene: Scene | None = None
         self._drawn: dict[int, Strip] = {}
+        self._made: dict[tuple[object, ...], Strip] = {}
         self._skipped = 0
         self.window: Picking[Row] = Picking(key, rest, marks)
         self.empty = empty
@@ -85,6 +86,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         line = self.window.cursor - self.scroll_offset.y
         self._scene = scene
         taking(rows)
+        self._forget_lines()
         self._resize_content()
         if self.window.pinned:
             self._scroll_to_line(self.window.cursor - line)
@@ -97,12 +99,14 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
     def tick(self, scene: Scene) -> None:
         """Time went by: draw again what depends on it."""
         self._scene = scene
+        self._forget_lines()
         self.redraw()
 
     def ask_other(self, empty: Safe) -> None:
         """The list will answer another question: forget the rows."""
         self.window.clear()
         self._scene = None
+        self._forget_lines()
         self.empty = empty
         self._resize_content()
         self._scroll_to_line(0)
@@ -284,6 +288,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
 
     def _refit(self) -> None:
         self._fitted = fit_from(self._columns, self._width - MARGIN, self._skipped)
+        self._forget_lines()
         self._resize_content()
         self._keep_cursor_in_view()
         self.refresh()
@@ -331,10 +336,22 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         if y == 0:
             return painter.titles()
         if index < len(self.window) and self._scene is not None:
-            sign, pick = self._sign(index), self._pick(index)
-            ground = painter.ground(here=index == self.window.cursor, focused=self.has_focus)
-            return painter.row(self.window.rows[index], self._scene, sign, ground, pick)
+            return self._row(painter, index, self._scene)
         return painter.note(self.empty) if y == 1 and not len(self.window) else painter.note(BLANK)
+
+    def _row(self, painter: Painter, index: int, scene: Scene) -> Strip:
+        """A row's line: made once for each look that it has between two answers of the store."""
+        sign, pick, here = self._sign(index), self._pick(index), index == self.window.cursor
+        look = (self.window.id_at(index), sign, pick, here and self.has_focus, here, self.app.theme)
+        strip = self._made.get(look)
+        if strip is None:
+            ground = painter.ground(here=here, focused=self.has_focus)
+            strip = self._made[look] = painter.row(self.window.rows[index], scene, sign, ground, pick)
+        return strip
+
+    def _forget_lines(self) -> None:
+        """Rows, their time or their columns are others: lines that were made say what was."""
+        self._made.clear()
 
     def _sign(self, index: int) -> Sign:
         if self.window.is_ghost(index):

@@ -76,6 +76,21 @@ def begin(
     return token
 
 
+def test_both_ends_of_the_threads_and_of_the_incomplete_ones(
+    harness: Harness, store: Store, door: EngineGateway
+) -> None:
+    for number in range(5):
+        begin(store, f"t{number}", ttl=OVER if number % 2 else LEASE)
+        harness.advance(timedelta(seconds=1))
+    query, idle = ThreadQuery(), ThreadQuery(states=frozenset({ThreadState.IDLE}))
+    first = door.threads_from_end(query, None, 3)
+    rest = door.threads_from_end(query, first.next, 3)
+    assert [row.id for row in (*first.rows, *rest.rows)] == ["t0", "t1", "t2", "t3", "t4"]
+    assert rest.next is None
+    assert [row.id for row in door.incomplete(IncompleteQuery(), None, 9).rows] == ["t1", "t3"]
+    assert [row.id for row in door.threads(idle, None, 9).rows] == ["t3", "t1"]
+
+
 def test_incomplete_threads_come_longest_untouched_first(
     harness: Harness, store: Store, door: EngineGateway
 ) -> None:
