@@ -14,6 +14,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from console.demo import DAILY_CAP
 from console.demo.play import Play
 from console.widgets.fetched import STILL_SECONDS
 from engine import open_store
@@ -38,6 +39,15 @@ SHOTS: Final[dict[str, tuple[tuple[int, int], Sequence[str]]]] = {
     "claims-80x24": (SMALL, ("2", "j")),
     "children": (WIDE, ("slash", *"dataset-labels-16fd4f", "enter", "enter", *["tab"] * 5, "j", "j")),
     "queue": (WIDE, ("8", "j")),
+    "overview": (WIDE, ("0",)),
+    "overview-80x24": (SMALL, ("0",)),
+    "reservations": (WIDE, ("3", "j")),
+    "reservations-80x24": (SMALL, ("3", "j")),
+    "reservation": (WIDE, ("4", "enter")),
+    "fences": (WIDE, ("4", "j")),
+    "budgets": (WIDE, ("9", "j")),
+    "days": (WIDE, ("9", "tab")),
+    "marks": (WIDE, ("space", "space", "j", "space")),
     "events": (WIDE, ("5",)),
     "events-80x24": (SMALL, ("5",)),
     "help": (WIDE, ("question_mark",)),
@@ -67,7 +77,7 @@ async def _draw(clock: ManualClock, size: tuple[int, int], keys: Sequence[str]) 
     from console.gateway import EngineGateway
     from console.session import Session
 
-    app = HoldwatchApp(Session(EngineGateway(STORE, clock), Calls(), lambda: 0.0))
+    app = HoldwatchApp(Session(EngineGateway(STORE, clock), Calls(), lambda: 0.0, cap=DAILY_CAP))
     async with app.run_test(size=size) as pilot:
         await _settled(pilot, app.session.calls)
         for key in keys:

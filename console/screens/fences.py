@@ -1,4 +1,4 @@
-"""The fenced reservations of the store"""
+"""The fenced reservations of the store: what no default may settle."""
 
 from __future__ import annotations
 
@@ -32,5 +32,5 @@ class FencesScreen(ListedPage):
     FIELDS: ClassVar[tuple[str, ...]] = money_filters.FENCE_FIELDS
 
     def question(self, text: str) -> Question[Any]:
-        """what no default may settle.:Fences; raises FilterError."""
+        """Fenced reservations; raises FilterError."""
         return questions.of_fences(text)

@@ -1,4 +1,4 @@
-"""What is reserved in the store"""
+"""What is reserved in the store: by days, by meters, in tables with tentative rows."""
 
 from __future__ import annotations
 
@@ -47,5 +47,5 @@ class ReservationsScreen(ListedPage):
             self.query_one("#totals", Band).say(self._tally.below)
 
     def question(self, text: str) -> Question[Any]:
-        """by days, by meters, in tables of tentative rows.:Reservations; raises FilterError."""
+        """Reservations of every kind; raises FilterError."""
         return questions.of_reservations(text)

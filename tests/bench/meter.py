@@ -125,4 +125,6 @@ def sweeper(places: Places, _seconds: float) -> list[Row]:
         report = sweeping.sweep(datetime.now(UTC))
         rate = report.collected / (time.perf_counter() - began)
     assert (report.collected, report.errors) == (LAPSED, 0)
-    return [rate_row(f"reserved sweeper, {LAPSED:,} lapsed rows, PostgreSQL", Spread.of([rate]), "rows/s", 50_000)]
+    return [
+        rate_row(f"reserved sweeper, {LAPSED:,} lapsed rows, PostgreSQL", Spread.of([rate]), "rows/s", 50_000)
+    ]
