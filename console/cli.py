@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -105,6 +106,7 @@ def demo(
     from console.targets import Target
 
     if store is not None:
+        store = stores.new_url_of(store)
         stores.check_shared(store)
     opener = opener_of()
     check_terminal()
@@ -115,11 +117,12 @@ def demo(
 
 @app.command()
 def migrate(
-    url: Annotated[str, typer.Argument(metavar="URL", help="sqlite:///path or postgresql://...")],
+    url: Annotated[str, typer.Argument(metavar="URL", help="A path, sqlite:///path or postgresql://...")],
 ) -> None:
     """Create a store's tables, or bring them up to this version."""
     from console import gateway
 
+    url = stores.new_url_of(url)
     stores.check_shared(url)
     gateway.migrate(url)
     typer.echo(f"{stores.label_of(url).address} is ready")
@@ -157,10 +160,12 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", Exit.INTERRUPTED)
     except typer.TyperException as error:
-        return _fail(error.format_message(), Exit.USAGE)
+        return _fail(error.format_message() + _mistyped(arguments), Exit.USAGE)
     except ConfigError as error:
         return _fail(str(error), Exit.USAGE)
-    except (stores.NoStoreError, GatewayError) as error:
+    except stores.NoStoreError as error:
+        return _fail(str(error) + _mistyped(arguments), Exit.STORE_FAILURE)
+    except GatewayError as error:
         return _fail(str(error), Exit.STORE_FAILURE)
     except OSError as error:
         return _fail(f"{error.strerror or error}; see to that and try again", Exit.REFUSED)
@@ -178,6 +183,17 @@ def with_command(arguments: list[str]) -> list[str]:
     if first is None or first in commands:
         return arguments
     return ["console", *arguments]
+
+
+def _mistyped(arguments: Sequence[str]) -> str:
+    """What to add to a refusal where the first word was meant for a command and is none."""
+    first = next((word for word in arguments if not word.startswith("-")), "")
+    commands = _commands() | registration.COMMANDS.keys()
+    if first in commands or not first.isalpha():
+        return ""
+    close = get_close_matches(first, commands, n=1)
+    meant = f"did you mean {close[0]}?" if close else "holdwatch --help lists them"
+    return f"; {first!r} is no command either: {meant}"
 
 
 def _commands() -> set[str]:

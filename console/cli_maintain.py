@@ -35,7 +35,12 @@ def maintain(
         str | None, typer.Option(metavar="SPAN", help="Remove what is older than 30m, 12h or 90d.")
     ] = None,
     max_checkpoints: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Keep each thread's newest N checkpoints.")
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Keep each thread's newest N checkpoints, and events since.",
+        ),
     ] = None,
     max_events: Annotated[
         int | None, typer.Option(min=0, metavar="N", help="Keep each thread's newest N events.")
@@ -113,11 +118,16 @@ def _as_text(done: Report) -> None:
         f"{done['checkpoints_removed']} checkpoints, {done['events_removed']} events and "
         f"{done['tombstones_reclaimed']} tombstones removed"
     )
-    typer.echo(f"{done['visited']} threads visited in {done['pages']} pages: {removed}")
+    visited = f"{_many(done['visited'], 'thread')} visited in {_many(done['pages'], 'page')}"
+    typer.echo(f"{visited}: {removed}")
     if done["reserved_examined"] or done["reserved_errors"]:
         typer.echo(_reserved_text(done))
     if done["units_purged"] or done["accounts_purged"] or done["meter_errors"]:
         typer.echo(_meters_text(done))
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _reserved_text(done: Report) -> str:

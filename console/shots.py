@@ -47,7 +47,6 @@ SHOTS: Final[dict[str, tuple[tuple[int, int], Sequence[str]]]] = {
     "fences": (WIDE, ("4", "j")),
     "budgets": (WIDE, ("9", "j")),
     "days": (WIDE, ("9", "tab")),
-    "marks": (WIDE, ("space", "space", "j", "space")),
     "events": (WIDE, ("5",)),
     "events-80x24": (SMALL, ("5",)),
     "help": (WIDE, ("question_mark",)),

@@ -40,11 +40,21 @@ def url_of(word: str) -> str:
         )
     path = Path(word.removeprefix(SQLITE))
     if not _is_file(path):
-        raise NoStoreError(
-            f"{str(path)!r} is neither a command nor a file; holdwatch --help lists the commands, and "
-            f"holdwatch migrate {SQLITE}{path} creates a store there"
-        )
+        raise NoStoreError(_missing(path))
     return f"{SQLITE}{path}"
+
+
+def new_url_of(word: str) -> str:
+    """The URL of a store that may not exist yet: a URL as it stands, or a path."""
+    if word == MEMORY or "://" in word:
+        return word
+    return f"{SQLITE}{word}"
+
+
+def _missing(path: Path) -> str:
+    if path.is_dir():
+        return f"{str(path)!r} is a folder; name the file of a store in it"
+    return f"there is no store at {str(path)!r}; holdwatch migrate {SQLITE}{path} creates one there"
 
 
 def check_shared(url: str) -> None:

@@ -326,11 +326,10 @@ class SchemaMismatch(StoreFailure):
     ) -> None:
         self.found, self.supported, self.operation, self.sqlstate = found, supported, operation, sqlstate
         newer = "this program is older than the store: upgrade it"
-        older = "run `holdwatch migrate URL`, or open the store with ensure_schema"
-        advice = newer if found > supported else older
-        self.message = (
-            message or f"the store has schema version {found}, this build reads {supported}; {advice}"
-        )
+        older = "run `holdwatch migrate URL`, or let a worker open it with ensure_schema"
+        has = f"the store has schema version {found}, this build reads {supported}"
+        here = has if found else "there are no tables of Holdwatch here yet"
+        self.message = message or f"{here}; {newer if found > supported else older}"
 
 
 @record

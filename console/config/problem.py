@@ -34,4 +34,4 @@ def unknown(word: str, known: Iterable[str], what: str) -> str:
     words = sorted(known)
     near = get_close_matches(word, words, n=1)
     hint = f"did you mean {near[0]}? " if near else ""
-    return f"no {what} {word!r}; {hint}there are {', '.join(words)}"
+    return f"no {what} {word!r}; {hint}there are {', '.join(words) or 'none'}"

@@ -83,7 +83,8 @@ def page(columns: Sequence[Column], found: Document, nothing: str = "no rows") -
         yield from lines(columns, rows)
     else:
         yield own(nothing)
-    yield own(f"-- {len(rows)} rows as of {instant(found['as_of'])}{_rest(found['next'])}")
+    noun = "row" if len(rows) == 1 else "rows"
+    yield own(f"-- {len(rows)} {noun} as of {instant(found['as_of'])}{_rest(found['next'])}")
 
 
 def _rest(cursor: str | None) -> str:

@@ -124,3 +124,40 @@ def test_help_loads_neither_textual_nor_sqlalchemy() -> None:
 def test_the_app_loads_no_sqlalchemy() -> None:
     loaded = loaded_by("import console.app, console.gateway\nconsole.gateway.EngineGateway('sqlite:///x')")
     assert not loaded & {"sqlalchemy", "psycopg", "alembic"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["thraeds", "agents.db"], "'thraeds' is no command either: did you mean threads?"),
+        (["thraeds"], "'thraeds' is no command either: did you mean threads?"),
+        (["xylophone", "agents.db"], "'xylophone' is no command either: holdwatch --help lists them"),
+    ],
+)
+def test_a_mistyped_command_is_told_as_one(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(arguments) != cli.Exit.OK
+    assert said in capsys.readouterr().err
+
+
+def test_a_command_that_was_meant_is_not_called_mistyped(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.run(["threads", str(tmp_path)]) == cli.Exit.STORE_FAILURE
+    said = capsys.readouterr().err
+    assert "is a folder" in said
+    assert "no command" not in said
+
+
+def test_migrate_takes_a_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cli.run(["migrate", "new.db"]) == cli.Exit.OK
+    assert stores.url_of("new.db") == "sqlite:///new.db"
+
+
+def test_a_store_without_tables_says_so(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    empty = tmp_path / "empty.db"
+    empty.touch()
+    assert cli.run(["threads", str(empty)]) == cli.Exit.STORE_FAILURE
+    assert "there are no tables of Holdwatch here yet; run `holdwatch migrate URL`" in capsys.readouterr().err

@@ -145,7 +145,7 @@ def test_maintain_sweeps_until_it_is_told_to_end(harness: Harness, live: Checkpo
 def test_maintain_ends_at_ctrl_c(harness: Harness, live: Checkpointer) -> None:
     with running("maintain", harness.url, "--interval", "1h") as program:
         assert (
-            program.line() == "1 threads visited in 1 pages: 0 checkpoints, 0 events and 0 tombstones removed"
+            program.line() == "1 thread visited in 1 page: 0 checkpoints, 0 events and 0 tombstones removed"
         )
         began = time.monotonic()
         code, out, err = program.end(signal.SIGINT)

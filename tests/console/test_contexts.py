@@ -228,7 +228,7 @@ def test_without_a_store_the_configurations_context_is_opened(capsys: pytest.Cap
     default_path().parent.mkdir(parents=True)
     default_path().write_text('context = "a"\n[contexts.a]\nurl = "sqlite:////no/such/file.db"\n')
     assert cli.run([]) == cli.Exit.STORE_FAILURE
-    assert "context a: '/no/such/file.db'" in capsys.readouterr().err
+    assert "context a: there is no store at '/no/such/file.db'" in capsys.readouterr().err
 
 
 def test_an_opener_applies_all_that_the_configuration_says() -> None:

@@ -134,7 +134,8 @@ def test_a_paid_call_that_died_stays_counted_until_somebody_decides(
         script["paid_call"](store, meter, THREAD, "op")
     later = datetime.now(UTC) + timedelta(hours=1)
     assert store.days.sweep(later).left == 1
-    assert meter.reconcile(now=later).released == 1
+    assert meter.reconcile(now=later).released == 0
+    assert meter.snapshot("acme").reserved == 1
 
 
 def _dies() -> int:
