@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlalchemy import BigInteger, Text, bindparam, null, select, true, update
 
 from engine.database.statement import Statement
 from engine.spend.meter.asking import Postponed
-from engine.spend.meter.counters import counters
-from engine.spend.meter.model import Outcome, ReservationState
+from engine.spend.meter.counters import counters, ended
+from engine.spend.meter.model import ReservationState
 from engine.spend.meter.rows import reservation_of, reserved_rows
 from engine.spend.meter.settle import STATES
 from engine.spend.meter.tables import MOST_PREFIXES, RESERVED
@@ -96,19 +96,8 @@ def write_answer(
     row = rows.settle.one(connection, word=STATES[verdict].value, how=verdict.value, **guard)
     if row is None:
         return _missed(connection, rows, held)
-    counters(tables).adjust(connection, [_change(row, verdict, at)])
+    counters(tables).adjust(connection, [ended(row.account_id, row.period, row.units, verdict, at)])
     return Written(STATES[verdict].value)
-
-
-def _change(row: Any, outcome: Outcome, at: int) -> dict[str, Any]:
-    spent = row.units if outcome is Outcome.CONSUMED else 0
-    return {
-        "account": row.account_id,
-        "label": row.period,
-        "more_reserved": -row.units,
-        "more_used": spent,
-        "at": at,
-    }
 
 
 def _missed(connection: Connection, rows: _Rows, held: MeterReservation) -> Written:

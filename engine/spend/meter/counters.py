@@ -9,6 +9,7 @@ from sqlalchemy import BigInteger, ColumnElement, and_, bindparam, case, select,
 
 from engine.database.statement import Statement
 from engine.database.upsert import insert_or_set
+from engine.spend.meter.model import Outcome
 from engine.spend.meter.tables import MOST_PREFIXES
 
 if TYPE_CHECKING:
@@ -77,6 +78,17 @@ class Counters:
     def read(self, connection: Connection, account: str, label: str) -> Any:
         """allowance, used and reserved, or None."""
         return self._read.one(connection, account=account, label=label)
+
+
+def ended(account: str, label: str, units: int, outcome: Outcome, at: int) -> dict[str, Any]:
+    """What reserved units that end so do to their account."""
+    spent = units if outcome is Outcome.CONSUMED else 0
+    return {"account": account, "label": label, "more_reserved": -units, "more_used": spent, "at": at}
+
+
+def refunded(account: str, label: str, units: int, at: int) -> dict[str, Any]:
+    """What used units that are withdrawn do to their account."""
+    return {"account": account, "label": label, "more_reserved": 0, "more_used": -units, "at": at}
 
 
 @lru_cache(maxsize=2 * MOST_PREFIXES)

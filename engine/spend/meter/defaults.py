@@ -15,14 +15,14 @@ from sqlalchemy import BigInteger, bindparam, null, select, update
 
 from engine.database.constructs import Each
 from engine.database.statement import Statement
-from engine.spend.meter.counters import counters
-from engine.spend.meter.model import Outcome
+from engine.spend.meter.counters import counters, ended
 from engine.spend.meter.settle import STATES
 from engine.spend.meter.tables import MOST_PREFIXES, RESERVED
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
+    from engine.spend.meter.model import Outcome
     from engine.spend.meter.tables import MeterTables
 
 
@@ -60,12 +60,6 @@ def settle_page(connection: Connection, tables: MeterTables, outcome: Outcome, a
         units: Counter[tuple[str, str]] = Counter()
         for row in rows:
             units[row.account_id, row.period] += row.units
-        spent = int(outcome is Outcome.CONSUMED)
-        counters(tables).adjust(
-            connection,
-            [
-                {"account": account, "label": label, "more_reserved": -n, "more_used": n * spent, "at": at}
-                for (account, label), n in sorted(units.items())
-            ],
-        )
+        changes = [ended(*account, n, outcome, at) for account, n in sorted(units.items())]
+        counters(tables).adjust(connection, changes)
     return len(rows)

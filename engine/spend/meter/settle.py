@@ -11,7 +11,7 @@ from sqlalchemy import BigInteger, Text, bindparam, select, update
 
 from engine.arguments import member
 from engine.database.statement import Statement
-from engine.spend.meter.counters import counters
+from engine.spend.meter.counters import counters, ended, refunded
 from engine.spend.meter.model import Outcome, ReservationState, Settlement, SettlementStatus
 from engine.spend.meter.tables import MOST_PREFIXES
 
@@ -112,15 +112,9 @@ def _write(connection: Connection, tables: MeterTables, settling: Settling, row:
 
 def _change(settling: Settling, row: Any) -> dict[str, Any]:
     """What leaving the row's state for the settled one does to its account's counters."""
-    was_reserved = row.state == ReservationState.RESERVED.value
-    consumed = row.units if settling.state is ReservationState.CONSUMED else 0
-    return {
-        "account": row.account_id,
-        "label": row.period,
-        "more_reserved": -row.units if was_reserved else 0,
-        "more_used": consumed if was_reserved else -row.units,
-        "at": settling.at,
-    }
+    if row.state == ReservationState.RESERVED.value:
+        return ended(row.account_id, row.period, row.units, settling.outcome, settling.at)
+    return refunded(row.account_id, row.period, row.units, settling.at)
 
 
 def _tell_if_late(row: Any, settling: Settling) -> None:
