@@ -114,7 +114,9 @@ def prune_step(
     the floor.
     """
     row = LOCK.one(connection, id=check_id("thread_id", thread_id))
-    return Pruned(done=True) if row is None else prune_row(connection, row, policy, protected)
+    if row is None:
+        return Pruned(done=True)
+    return prune_row(connection, row, policy, _cutoff(connection, policy), protected)
 
 
 def prune_free(
@@ -127,21 +129,24 @@ def prune_free(
     """
     done: dict[str, Pruned] = {}
     dropped = 0
-    for row in _LOCK_FREE.all(connection, ids=json.dumps(list(protected))):
+    rows = _LOCK_FREE.all(connection, ids=json.dumps(list(protected)))
+    cutoff = _cutoff(connection, policy)
+    for row in rows:
         if dropped >= COMPACT_STEP:
             break
-        step = prune_row(connection, row, policy, protected[row.thread_id])
+        step = prune_row(connection, row, policy, cutoff, protected[row.thread_id])
         done[row.thread_id] = step
         dropped += step.events
     return done
 
 
-def prune_row(connection: Connection, row: Any, policy: RetentionPolicy, protected: Iterable[str]) -> Pruned:
-    """The step on a thread whose row is locked."""
+def prune_row(
+    connection: Connection, row: Any, policy: RetentionPolicy, cutoff: int, protected: Iterable[str]
+) -> Pruned:
+    """The step on a thread whose row is locked; what was committed before `cutoff` is too old."""
     thread_id = row.thread_id
     if row.latest_id is None and row.first_seq is None:
         return Pruned(done=True)
-    cutoff = NEVER if policy.max_age is None else max(NEVER, _now(connection) - span_ns(policy.max_age))
     latest = row.latest_place or 0
     kept = _kept(connection, thread_id, policy, latest, cutoff)
     gone, arrived = 0, True
@@ -160,9 +165,12 @@ def prune_row(connection: Connection, row: Any, policy: RetentionPolicy, protect
     return Pruned(done=True, checkpoints=removed, events=gone)
 
 
-def _now(connection: Connection) -> int:
+def _cutoff(connection: Connection, policy: RetentionPolicy) -> int:
+    """What was committed earlier is too old; the clock is read after the rows are locked (ruling 4)."""
+    if policy.max_age is None:
+        return NEVER
     row: Any = _NOW.one(connection)
-    return int(row.at)
+    return max(NEVER, int(row.at) - span_ns(policy.max_age))
 
 
 def _kept(
