@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from console.model import GatewayError
 
 if TYPE_CHECKING:
     from engine import desk
-
-MOST_METERS: Final = 64
-"""Meters that one page goes through; the next page goes on behind them."""
 
 
 def accounts_of_all(door: desk.Desk, after: str | None, limit: int) -> desk.Page[desk.AccountRow]:
@@ -23,22 +20,22 @@ def accounts_of_all(door: desk.Desk, after: str | None, limit: int) -> desk.Page
 
     behind, within = _cursor(after)
     rows: list[desk.AccountRow] = []
-    for _ in range(MOST_METERS):
-        meters = door.meters(behind, 1)
-        if not meters.rows and meters.next is None:
-            return desk.Page(tuple(rows), None, meters.as_of)
-        for meter in meters.rows:
-            page = door.accounts(meter.prefix, within, limit - len(rows))
-            rows += page.rows
-            if page.next is not None:
-                return desk.Page(tuple(rows), json.dumps([behind, page.next]), page.as_of)
-        if meters.next is None:
-            break
-        behind, within = meters.next, None
+    prefixes, more = door.prefixes(behind or "")
+    last = prefixes[-1] if prefixes else None
+    as_of = None
+    for prefix in prefixes:
+        page = door.accounts(prefix, within, limit - len(rows))
+        rows += page.rows
+        as_of = page.as_of
+        if page.next is not None:
+            return desk.Page(tuple(rows), json.dumps([behind, page.next]), as_of)
+        behind, within = prefix, None
         if len(rows) == limit:
             break
-    following = None if meters.next is None else json.dumps([meters.next, None])
-    return desk.Page(tuple(rows), following, meters.as_of)
+    following = more if behind == last else behind
+    return desk.Page(
+        tuple(rows), None if following is None else json.dumps([following, None]), as_of or door.now()
+    )
 
 
 def _cursor(after: str | None) -> tuple[str | None, str | None]:
