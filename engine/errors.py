@@ -340,3 +340,29 @@ class CommitUnknown(StoreFailure):
     message: str = (
         "the connection was lost while committing; read the store to learn whether the write landed"
     )
+
+
+@record
+class PlanRefused(EngineError):
+    """A plan that may not be made, approved or executed as asked; `why` is a stable word (rulings 54 and 55)."""
+
+    code = "plan_refused"
+    plan_id: str | None
+    why: str
+    message: str
+
+    def explain(self) -> str:
+        return self.message
+
+
+@record
+class JobRefused(EngineError):
+    """A job that is not in a state for what was asked, or is another runner's (console.md F10)."""
+
+    code = "job_refused"
+    job_id: str
+    why: str
+    message: str
+
+    def explain(self) -> str:
+        return self.message

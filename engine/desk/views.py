@@ -202,7 +202,8 @@ class EventPage:
     `position` is the stretch's upper end, for `events`; `before` its lower end, for `events_before`, None
     where the log begins. `received` is how many matching events lie in the stretch, those past the limit
     included. `searched` is the number to which the log was looked at. `held`: newer events wait for a
-    transaction that drew an earlier position.
+    transaction that drew an earlier position. `gaps` are the stretch's numbers that no event has, zero where it was
+    not looked at whole; `behind` is how many numbers follow that a page's bound left for the next one.
     """
 
     rows: tuple[EventRow, ...]
@@ -212,3 +213,5 @@ class EventPage:
     before: str | None = None
     searched: int = 0
     held: Held | None = None
+    gaps: int = 0
+    behind: int = 0

@@ -20,6 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.schema import CreateIndex
 
 import engine.checkpoints.tables
+import engine.desk.tables
 import engine.spend.day.tables
 from engine import open_store
 from engine.database.columns import METADATA, Identifier
@@ -167,7 +168,7 @@ def test_ruling_11_defaults_are_the_metadatas(harness: Harness) -> None:
     with harness.raw() as connection:
         inspector = inspect(connection)
         found = {
-            (table.name, column["name"]): str(column["default"]).lower()
+            (table.name, column["name"]): str(column["default"]).lower().removesuffix("::text").strip("'")
             for table in METADATA.sorted_tables
             for column in inspector.get_columns(table.name)
             if column["default"] is not None and column["name"] != "position"

@@ -20,7 +20,7 @@ from engine.errors import SchemaMismatch, StoreFailure
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 _FOLDER = Path(__file__).parent
 _ONE_AT_A_TIME = threading.Lock()  # alembic keeps its context in module globals
 # The second key keeps it apart from every other advisory lock of the project.

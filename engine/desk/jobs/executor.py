@@ -1,0 +1,48 @@
+"""What a kind of plan does with one item; the runner does the rest: lease, rate, results, audit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sqlalchemy import Connection
+
+    from engine.desk.audit.model import ObjectKind
+    from engine.desk.jobs.model import ItemOutcome
+    from engine.desk.plans.model import Item
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What became of an item. `detail`: `why` where it was skipped or failed, else `before`, `after`.
+
+    `stops`: the job cannot go on, for the store holds what the plan did not; the reason is the detail's `why`.
+    """
+
+    outcome: ItemOutcome
+    object_kind: ObjectKind
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    stops: bool = False
+
+
+class Executor(Protocol):
+    """Carries out the items of one job, in their order, from one thread."""
+
+    def prepare(self, item: Item, still_ours: Callable[[], None]) -> Done | None:
+        """Whatever needs transactions of its own; a `Done` where there is nothing left to finish.
+
+        It must be safe to do again: a runner that died after it starts the item anew. `still_ours` is to be called
+        between two transactions: it renews the job's lease, and raises StaleClaim once the job is another's.
+        """
+        ...
+
+    def finish(self, connection: Connection, item: Item) -> Done:
+        """The change itself, in the transaction that also stores the item's result: under its guard, or skipped."""
+        ...
+
+    def close(self) -> None:
+        """Give back what is held between items (claims of a tree); also after an error."""
+        ...
