@@ -29,10 +29,15 @@ METERED = "-metered"
 """How the name of a storage ends whose threads are reached through the metered wrapper."""
 NOT_ABOUT_THREADS = (
     "test_aio",
+    "test_audit",
     "test_desk_",
+    "test_executors",
+    "test_grants",
     "test_harness",
+    "test_jobs",
     "test_maintenance",
     "test_reserved",
+    "test_resolve",
     "test_schema",
     "test_spend_",
     "test_sqlite",

@@ -36,7 +36,7 @@ class Deed(StrEnum):
 
 
 class ObjectKind(StrEnum):
-    """What it was done to. Ids: a thread's; `day:<id>`, `<prefix>:<operation>` of a meter; a plan's, a job's."""
+    """What it was done to. A reservation's id is made by `object_ids.reservation_name`."""
 
     THREAD = "thread"
     CLAIM = "claim"

@@ -1,0 +1,83 @@
+"""Whether the audit is as it was written: every number there, every hash right, the head its last entry."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import bindparam, select
+
+from engine.database.statement import Statement
+from engine.desk.audit.chain import hash_of
+from engine.desk.audit.model import Verified
+from engine.desk.tables import audit, audit_head
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sqlalchemy import Connection
+
+    from engine.database.transaction import Transactions
+
+PAGE: Final = 1_000
+_NEXT: Final = Statement(
+    select(audit).where(audit.c.seq > bindparam("last")).order_by(audit.c.seq).limit(bindparam("most"))
+)
+_HEAD: Final = Statement(select(audit_head.c.seq, audit_head.c.hash))
+
+
+@dataclass(slots=True)
+class _Reader:
+    """Where the reading has got to."""
+
+    seq: int = 0
+    link: str = ""
+    entries: int = 0
+
+    def fault(self, row: Any) -> str | None:
+        """What is wrong with the next row; None where nothing is."""
+        if row.seq != self.seq + 1:
+            return f"entry {self.seq + 1} is missing"
+        if row.prev_hash != self.link:
+            return "it does not follow from the entry before it"
+        if hash_of(row._asdict()) != row.hash:
+            return "it was changed after it was written"
+        self.seq, self.link, self.entries = row.seq, row.hash, self.entries + 1
+        return None
+
+    def broken(self, seq: int, problem: str) -> Verified:
+        return Verified(self.entries, self.link, seq, problem)
+
+
+def verify(transactions: Transactions, told: Callable[[int], object] = lambda _entries: None) -> Verified:
+    """Read the whole chain in pages of their own transactions; `told` hears how many entries were read so far.
+
+    Entries that are added meanwhile are read too. The head that they end at should be noted elsewhere by who wants
+    to prove that the end was not cut off and the head set back.
+    """
+    reader = _Reader()
+    head = transactions.read("audit.verify", _head)
+    while True:
+        rows = transactions.read("audit.verify", _page, reader.seq)
+        for row in rows:
+            fault = reader.fault(row)
+            if fault is not None:
+                return reader.broken(row.seq, fault)
+        told(reader.entries)
+        if len(rows) < PAGE:
+            break
+    if head is None:
+        return reader.broken(reader.seq, "the head's row is gone")
+    if reader.seq < head.seq:
+        return reader.broken(head.seq, f"the log ends at entry {reader.seq}, its head says {head.seq}")
+    if reader.seq == head.seq and reader.link != head.hash:
+        return reader.broken(head.seq, "the head is not the last entry's")
+    return Verified(reader.entries, reader.link)
+
+
+def _head(connection: Connection) -> Any:
+    return _HEAD.one(connection)
+
+
+def _page(connection: Connection, last: int) -> list[Any]:
+    return _NEXT.all(connection, last=last, most=PAGE)
