@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from console.cli import run
+from console import garbage
 
 
 def main() -> None:
@@ -14,6 +14,9 @@ def main() -> None:
     sys.stdin = sys.stdin or open(os.devnull)  # noqa: PTH123, SIM115 - open to the end
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: PTH123, SIM115
+    garbage.put_off()
+    from console.cli import run  # the most of what a command imports
+
     sys.exit(run(sys.argv[1:]))
 
 

@@ -8,96 +8,16 @@ the first that has it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum, StrEnum
 from typing import Final
 
 from textual.binding import Binding
 from textual.keys import _character_to_key
 
+from console.acting.verbs import BY_HAND, OF_JOBS, PLANNED, SCREENS
+from console.action import Action, Capability, Level, Place
 from console.present import Safe, own
 
-
-class Place(StrEnum):
-    """Where a verb makes sense.
-
-    A screen names its places; where two claim one key, the one it names first has it.
-    """
-
-    EVERYWHERE = "everywhere"
-    LIST = "lists"
-    FILTERED = "lists with a filter"
-    MARKED = "lists with marks"
-    THREADS = "threads"
-    CLAIMS = "claims"
-    QUEUE = "run queue"
-    RESERVATIONS = "reservations"
-    FENCES = "fences"
-    BUDGETS = "budgets"
-    RESERVATION = "one reservation"
-    OWNED = "rows with an owner"
-    THREAD = "one thread"
-    EVENTS = "events"
-    OVERVIEW = "overview"
-
-
-class Capability(StrEnum):
-    """What a verb needs: to look, or to change the store."""
-
-    READ = "read"
-    WRITE = "write"
-
-
-class Level(IntEnum):
-    """How a verb is confirmed: not at all, y or n, a typed phrase, a phrase with count, environment and
-    reason.
-    """
-
-    NONE = 0
-    ASK = 1
-    PHRASE = 2
-    REASON = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """One verb.
-
-    `footer` is its place in the footer, counted from one, or zero for a verb that is only in the help; `short` is
-    what a screen is called where there is little room.
-    """
-
-    name: str
-    keys: tuple[str, ...]
-    label: str
-    help: str
-    place: Place = Place.EVERYWHERE
-    capability: Capability = Capability.READ
-    level: Level = Level.NONE
-    footer: int = 0
-    short: str = ""
-
-    @property
-    def key(self) -> Safe:
-        """The first key as an operator reads it."""
-        return own(_READABLE.get(self.keys[0], self.keys[0])) if self.keys else own("")
-
-    @property
-    def all_keys(self) -> Safe:
-        """All keys as an operator reads them."""
-        return own("  ".join(_READABLE.get(key, key) for key in self.keys))
-
-
-_READABLE: Final = {
-    "escape": "esc",
-    "pageup": "PgUp",
-    "pagedown": "PgDn",
-    "f1": "F1",
-    "f12": "F12",
-    "home": "Home",
-    "end": "End",
-    "space": "Space",
-}
+__all__ = ["ACTIONS", "BY_NAME", "Action", "Capability", "Level", "Place"]
 
 ACTIONS: Final = (
     Action(
@@ -120,6 +40,7 @@ ACTIONS: Final = (
         short="Fnc",
     ),
     Action("events", ("5",), "Events", "Go to the live tail of the whole store", short="Ev"),
+    *SCREENS,
     Action("queue", ("8",), "Queue", "Go to the run queue: leased runs, then those that wait", short="Que"),
     Action(
         "budgets",
@@ -185,8 +106,8 @@ ACTIONS: Final = (
         "owner",
         ("o",),
         "owner",
-        "Open the owner: all claims of the row's holder; of money, the thread it is for; in a thread, the parent "
-        "it is a child of",
+        "Open the owner: all claims of the row's holder; of money, the thread it is for; of an event, its "
+        "thread; in a thread, the parent it is a child of",
         Place.OWNED,
         footer=3,
     ),
@@ -232,17 +153,27 @@ ACTIONS: Final = (
         "goto",
         ("g",),
         "go to",
-        "Go to a time (14:03 or 14:03:22) or to a thread's event number (#41)",
+        "Go to a time (14:03, 14:03:22Z, 2026-05-04T14:03) or an event of the thread under the cursor (#41)",
         Place.EVENTS,
         footer=4,
     ),
-    Action("minute_back", ("[",), "-1 min", "One minute earlier among the events held", Place.EVENTS),
-    Action("minute_on", ("]",), "+1 min", "One minute later among the events held", Place.EVENTS),
-    Action("hour_back", ("{",), "-1 h", "One hour earlier among the events held", Place.EVENTS),
-    Action("hour_on", ("}",), "+1 h", "One hour later among the events held", Place.EVENTS),
+    Action("minute_back", ("[",), "-1 min", "One minute earlier", Place.EVENTS),
+    Action("minute_on", ("]",), "+1 min", "One minute later", Place.EVENTS),
+    Action("hour_back", ("{",), "-1 h", "One hour earlier", Place.EVENTS),
+    Action("hour_on", ("}",), "+1 h", "One hour later", Place.EVENTS),
+    Action(
+        "next_match",
+        ("n",),
+        "next match",
+        "To the next event held that has the text of `find TEXT`: kind, thread, run, tenant, begin of the payload",
+        Place.EVENTS,
+    ),
+    Action("previous_match", ("N",), "match before", "To the one before that has it", Place.EVENTS),
+    Action("find", (), "find", "Look for a text among the events held: `find TEXT`", Place.EVENTS),
+    Action("wrap", ("z",), "wrap", "Fold the long lines of the pane, or cut them at its edge", Place.EVENTS),
     Action(
         "other_budget",
-        ("tab", "l", "h"),
+        ("tab",),
         "accounts/days",
         "From the accounts to the days, and back",
         Place.BUDGETS,
@@ -256,8 +187,8 @@ ACTIONS: Final = (
         Place.RESERVATION,
         footer=1,
     ),
-    Action("next_tab", ("tab", "l", "right"), "next tab", "The next tab", Place.THREAD, footer=1),
-    Action("previous_tab", ("shift+tab", "h", "left"), "tab before", "The tab before", Place.THREAD),
+    Action("next_tab", ("tab", "right"), "next tab", "The next tab", Place.THREAD, footer=1),
+    Action("previous_tab", ("shift+tab", "left"), "tab before", "The tab before", Place.THREAD),
     Action(
         "read",
         ("enter",),
@@ -266,8 +197,8 @@ ACTIONS: Final = (
         Place.THREAD,
         footer=2,
     ),
-    Action("next_card", ("tab", "l", "right"), "next card", "The next card", Place.OVERVIEW, footer=3),
-    Action("previous_card", ("shift+tab", "h", "left"), "card before", "The card before", Place.OVERVIEW),
+    Action("next_card", ("tab", "right"), "next card", "The next card", Place.OVERVIEW, footer=3),
+    Action("previous_card", ("shift+tab", "left"), "card before", "The card before", Place.OVERVIEW),
     Action(
         "narrow",
         ("/",),
@@ -276,9 +207,15 @@ ACTIONS: Final = (
         Place.OVERVIEW,
         footer=2,
     ),
+    *PLANNED,
+    *BY_HAND,
+    *OF_JOBS,
     Action("pause", ("p",), "pause", "Stop asking the store, or go on", footer=5),
     Action("refresh", ("r",), "refresh", "Ask the store now", footer=8),
     Action("copy", ("y",), "copy", "Send the id under the cursor to the terminal's clipboard", footer=6),
+    Action("times", ("t",), "times", "Tell times in UTC, local (TZ) or relative, on all screens; it is kept"),
+    Action("slower", ("+",), "slower", "Ask the store less often, every 60 s at the slowest"),
+    Action("faster", ("-",), "faster", "Ask the store more often, every 0.5 s at the fastest"),
     Action(
         "address",
         ("Y",),
@@ -315,7 +252,19 @@ ACTIONS: Final = (
         "trust",
         "Say that the store connected to is the one that the context's name stands for, from now on",
     ),
+    Action(
+        "window",
+        ("W",),
+        "changes on/off",
+        "Turn changes on for ten minutes, for a reason that the audit keeps; again turns them off",
+        capability=Capability.WINDOW,
+        level=Level.ASK,
+        footer=12,
+    ),
     Action("theme", (), "colours", "Change between the night and the day colours"),
+    Action(
+        "suspend", ("&", "ctrl+z"), "suspend", "Back to the shell, `fg` comes back; a read-write window ends"
+    ),
     Action("quit", ("q", "ctrl+q"), "quit", "Leave the console", footer=11),
 )
 """The registry. Its order is the order of the help."""
@@ -323,11 +272,22 @@ ACTIONS: Final = (
 BY_NAME: Final = {action.name: action for action in ACTIONS}
 
 
-def refusal(action: Action, *, writable: bool) -> Safe | None:
-    """Why a verb may not run now, or None: the one check that every route goes through."""
+def refusal(action: Action, *, writable: bool, connected: bool = True) -> Safe | None:
+    """Why a verb may not run now, or None: the one check that every route goes through.
+
+    `connected` is whether the last question was answered: what is on the screen may else be long untrue.
+    """
     if action.capability is Capability.WRITE and not writable:
-        return own(f"read-only: {action.label} changes the store and is off")
+        return own(f"read-only: {action.label} changes the store and is off; W turns changes on")
+    if _needs_answers(action) and not connected:
+        return own(f"{action.label}: the store does not answer; changes are off until it does (r asks now)")
     return None
+
+
+def _needs_answers(action: Action) -> bool:
+    """What changes the store, and what begins with what it holds; a job that runs here is handed over all the same."""
+    begins = action.capability is Capability.PLAN and action.place is not Place.CARRIED
+    return begins or action.capability is Capability.WRITE
 
 
 def of(places: tuple[Place, ...], known: tuple[Action, ...] = ACTIONS) -> tuple[Action, ...]:

@@ -1,4 +1,6 @@
-"""A reservation's address as it is typed: its kind, the source that it is kept in, and its id."""
+"""Addresses as they are typed: of a reservation its kind, the source that it is kept in and its id; of a thread its
+id and a tab.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +23,11 @@ def address_of(address: Address) -> str:
     """An address as it is typed."""
     source = quoted(address.source) if address.source else NO_SOURCE
     return f"{RESERVATION} {address.kind} {source} {address.id}"
+
+
+def thread_address(thread: str, tab: str) -> str:
+    """A thread as it is typed, and its tab; an id with a quotation mark stands alone, as it is."""
+    return f"thread {thread}" if '"' in thread else f"thr:{quoted(thread)} {tab}"
 
 
 def read(words: str) -> Address:

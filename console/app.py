@@ -3,20 +3,29 @@
 from __future__ import annotations
 
 import asyncio
-import base64
 import contextlib
 import signal
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
+from textual import on
 from textual._compositor import ChopsUpdate
-from textual.app import App
+from textual.driver import Driver
+from textual.events import InputEvent
 from textual.screen import Screen
 
-from console import filters, money_filters, theme
+from console import arriving, copying, garbage, manner, theme, times
+from console.acting.leaving import ITEM_SECONDS, Leaving
+from console.acting.model import Route
+from console.acting.running import Running
+from console.acting.watching import Watching
+from console.acting.windowing import Windowing
 from console.commands import (
     Command,
     GoTo,
+    OpenJob,
+    OpenOperation,
+    OpenPlan,
     OpenReservation,
     OpenThread,
     Perform,
@@ -24,36 +33,33 @@ from console.commands import (
     ShowList,
     Switch,
     Wear,
-    changed_since,
 )
-from console.config import ConfigError
+from console.config import ConfigError, with_habit
+from console.going import Going
 from console.identify import Identifying
 from console.narrow import NarrowUpdate
 from console.palette import VerbProvider
-from console.present import Safe, Tone, own, safe
+from console.present import Safe, Tone, safe
 from console.screens import modes
-from console.screens.filtered import FilteredPage
+from console.screens.openings import screen_of
 from console.screens.page import Page
 from console.screens.sort import SortScreen
-from console.spans import LATELY
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rich.console import RenderableType
-    from textual.events import AppBlur, AppFocus, Key
+    from textual.events import AppBlur, AppFocus, Event, Key
 
-    from console.money_model import Address
     from console.session import Session
 
-CLIPBOARD_LIMIT: Final = 74_994
-"""Encoded bytes that a terminal takes through OSC 52."""
 TERMINATED: Final = 128 + signal.SIGTERM
+LEAVING_SECONDS: Final = 2.0
 BETWEEN: Final = "between"
 """The mode of an empty screen, while one context gives way to another."""
 
 
-class HoldwatchApp(App[None]):
+class HoldwatchApp(Going):
     """One console on one store."""
 
     CSS_PATH = "app.tcss"
@@ -67,6 +73,8 @@ class HoldwatchApp(App[None]):
         super().__init__()
         self.session = session
         theme.install(self)
+        times.TOLD.telling = session.settings.time.value
+        manner.put_on(self, ascii_only=session.settings.ascii.value)
         self._furnish()
 
     def _furnish(self) -> None:
@@ -81,6 +89,37 @@ class HoldwatchApp(App[None]):
             failed=lambda text: self._tell(text, Tone.WARN),
         )
 
+        self._windowing = Windowing(
+            session,
+            ask=self.push_screen,
+            start=lambda work: self.run_worker(work, group="window", exit_on_error=False),
+            tell=self._tell,
+        )
+        self._watching = Watching(
+            session,
+            start=lambda work: self.run_worker(work, group="watching", exit_on_error=False),
+            tell=self._tell,
+            redraw=self._identified,
+        )
+        self.running = Running(
+            session,
+            start=lambda work: self.run_worker(work, group="job", exit_on_error=False),
+            tell=self._tell,
+            changed=self._job_changed,
+        )
+        self._leaving = Leaving(
+            session,
+            self.running,
+            ask=self.push_screen,
+            start=lambda work: self.run_worker(work, group="leaving", exit_on_error=False),
+            leave=self.exit,
+        )
+
+    def _job_changed(self) -> None:
+        """A job began or ended here: what is on the screen says so soon."""
+        if isinstance(self.screen, Page):
+            self.screen.do_refresh()
+
     def _identify(self) -> None:
         """Ask the store who it is, from now on."""
         self.run_worker(self._identifying.poll.run(), group="identity", exclusive=True, exit_on_error=False)
@@ -94,9 +133,25 @@ class HoldwatchApp(App[None]):
         if isinstance(self.screen, Page):
             self.screen.say(safe(text, 600), tone)
 
+    async def on_event(self, event: Event) -> None:
+        """Whatever the operator does says that the read-write window is not forgotten."""
+        if isinstance(event, InputEvent):
+            self.session.window.touch()
+        await super().on_event(event)
+
+    def _look_at_window(self) -> None:
+        self._windowing.look()
+        if isinstance(self.screen, Page):
+            self._watching.look(read=self.screen.freshness.since is not None)
+
+    def on_page_lost(self) -> None:
+        """Nothing is changed in a store that does not answer."""
+        self._windowing.end("the connection was lost")
+
     def on_page_recovered(self) -> None:
         """The connection is a new one: it may have reached another store."""
         self._identifying.poll.ask_now()
+        self._watching.look_now()
 
     def on_mount(self) -> None:
         """Leave with a clean terminal also when told to by a signal."""
@@ -105,6 +160,8 @@ class HoldwatchApp(App[None]):
             with contextlib.suppress(NotImplementedError, RuntimeError, ValueError):  # not in the main thread
                 loop.add_signal_handler(number, lambda: self.exit(return_code=TERMINATED))
         self.call_after_refresh(self._identify)
+        self.set_interval(1.0, self._look_at_window)
+        self.set_timer(garbage.STARTED_SECONDS, garbage.resume)
 
     def on_key(self, event: Key) -> None:
         """What was typed so fast that it still went to the list belongs to the prompt that opened meanwhile."""
@@ -112,8 +169,14 @@ class HoldwatchApp(App[None]):
         if typed is not None and isinstance(page, Page | SortScreen) and page.type_ahead(typed):
             event.prevent_default()
 
-    def on_unmount(self) -> None:
-        """End running calls, so that nothing waits for them."""
+    async def on_unmount(self) -> None:
+        """Hand over the job that runs here and record the end of the window, if both are quick; end running calls, so
+        that nothing waits for them.
+        """
+        await self.running.finish(LEAVING_SECONDS)
+        if self.session.window.was_opened:
+            with contextlib.suppress(TimeoutError):  # leaving does not wait for a store that hangs
+                await asyncio.wait_for(self._windowing.finish("the console was left"), LEAVING_SECONDS)
         self.session.gateway.close()
 
     def on_app_focus(self, _event: AppFocus) -> None:
@@ -139,52 +202,9 @@ class HoldwatchApp(App[None]):
         """Ask the terminal to keep a text (OSC 52), and say what was asked; no terminal says whether
         it did.
         """
-        shown = safe(text, CLIPBOARD_LIMIT)
-        if len(base64.b64encode(shown.encode())) > CLIPBOARD_LIMIT:
-            return own("copy: too long for a terminal's clipboard")
-        self.copy_to_clipboard(shown)
-        return own(f"sent to terminal: {shown}" if shown == text else f"sent to terminal, escaped: {shown}")
+        return copying.told(copying.send(self, text), text)
 
     # Verbs that concern the whole console
-
-    def do_overview(self) -> None:
-        self.switch_mode(modes.OVERVIEW)
-
-    def do_changed(self) -> None:
-        self.carry_out(changed_since(LATELY))
-
-    def do_threads(self) -> None:
-        self.switch_mode(modes.THREADS)
-
-    def do_claims(self) -> None:
-        self.switch_mode(modes.CLAIMS)
-
-    def do_reservations(self) -> None:
-        self.switch_mode(modes.RESERVATIONS)
-
-    def do_fences(self) -> None:
-        self.switch_mode(modes.FENCES)
-
-    def do_budgets(self) -> None:
-        self.switch_mode(modes.BUDGETS)
-
-    def do_days(self) -> None:
-        self.carry_out(ShowList(modes.BUDGETS, money_filters.DAYS))
-
-    def do_events(self) -> None:
-        self.switch_mode(modes.EVENTS)
-
-    def do_queue(self) -> None:
-        self.switch_mode(modes.QUEUE)
-
-    def do_incomplete(self) -> None:
-        self.carry_out(ShowList(modes.THREADS, filters.STUCK))
-
-    def do_tombstones(self) -> None:
-        self.carry_out(ShowList(modes.THREADS, filters.TOMBSTONES))
-
-    def do_holders(self) -> None:
-        self.carry_out(ShowList(modes.CLAIMS, filters.HOLDERS))
 
     def do_help(self) -> None:
         from console.screens.help import HelpScreen
@@ -198,10 +218,16 @@ class HoldwatchApp(App[None]):
         self.push_screen(DiagnosticsScreen(self.session))
 
     def do_contexts(self) -> None:
-        named = [f"{row.name} ({row.environment})" for row in self.session.contexts.rows()]
-        self._tell(
-            f"contexts: {', '.join(named)}" if named else "the configuration names no context", Tone.INFO
-        )
+        from console.screens.contexts import ContextsScreen
+
+        if self.session.contexts.rows():
+            self.push_screen(ContextsScreen(self.session), self._choose_context)
+        else:
+            self._tell("the configuration names no context", Tone.INFO)
+
+    def _choose_context(self, name: str | None) -> None:
+        if name is not None:
+            self._switch_context(name)
 
     def do_trust(self) -> None:
         if self._identifying.trust():
@@ -213,11 +239,55 @@ class HoldwatchApp(App[None]):
         self.action_command_palette()
 
     def do_theme(self) -> None:
-        names = list(theme.SCHEMES)
-        self.theme = names[(names.index(self.theme) + 1) % len(names)]
+        theme.wear(self, theme.following(self.theme))
+
+    def do_times(self) -> None:
+        times.TOLD.telling = times.TOLD.telling.following
+        self.session.settings = with_habit(self.session.settings, times.TOLD.telling)
+        self._tell(manner.said(times.TOLD.telling), Tone.INFO)
+        for screen in self.screen_stack:
+            if isinstance(screen, Page):
+                screen.retell()
+        self.run_worker(self._keep_telling(times.TOLD.telling), group="habits", exit_on_error=False)
+
+    async def _keep_telling(self, telling: times.Telling) -> None:
+        """Off the event loop: the file may lie on a disk that hangs."""
+        habits, configured = self.session.habits, self.session.contexts.config.time
+        usual = times.Telling.UTC if configured is None else configured.value
+        kept = None if telling is usual else telling
+        try:
+            if habits is not None:
+                await self.session.errands.run(lambda: habits.keep(kept))
+        except OSError as error:
+            self._tell(f"{error.strerror}: how times are told could not be kept", Tone.WARN)
+
+    def do_suspend(self) -> None:
+        self._windowing.end("the console was suspended")  # who comes back may be somebody else
+        if self.running.job is None:
+            self.action_suspend_process()
+        else:
+            self.run_worker(self._hand_over_and_suspend(), group="leaving", exit_on_error=False)
+
+    async def _hand_over_and_suspend(self) -> None:
+        """A stopped process would keep its lease from nobody, and go on with its item when it comes back."""
+        await self.running.finish(ITEM_SECONDS)
+        self.action_suspend_process()
+
+    @on(Driver.SignalResume)
+    def _come_back(self) -> None:
+        """The shell has written over all of it: draw everything, not what has changed."""
+        for screen in self.screen_stack:
+            screen.refresh()
+
+    def do_window(self) -> None:
+        self._windowing.turn()
 
     def do_quit(self) -> None:
-        self.exit()
+        self._leaving.want()
+
+    async def action_quit(self) -> None:
+        """Textual's own key, which it hears before any screen does."""
+        self._leaving.want()
 
     def carry_out(self, command: Command) -> None:
         """Do what a command line says; ValueError if it cannot be done here."""
@@ -226,38 +296,27 @@ class HoldwatchApp(App[None]):
             raise TypeError(f"{page!r} takes no commands")
         match command:
             case Perform(name, argument):
+                self.session.route = Route.COMMAND
                 page.perform(name, argument)
-            case OpenThread(thread):
-                self._show_thread(thread)
-            case OpenReservation(address):
-                self._show_reservation(address)
+            case OpenThread() | OpenReservation() | OpenJob() | OpenPlan() | OpenOperation():
+                self.push_screen(screen_of(command, self.session))
             case SetCap(micro):
                 self.session.cap = micro
                 page.capped()
             case GoTo(goal):
-                page.go_to(goal)
+                arriving.among_events(self, goal)
             case Switch(name):
                 self._switch_context(name)
             case Wear(name):
                 self._wear(name)
-            case ShowList(mode, text):
+            case ShowList(mode, text, sort):
                 self.switch_mode(mode)
-                self.call_after_refresh(self._narrow, text)
-
-    def _show_thread(self, thread: str) -> None:
-        from console.screens.thread import ThreadScreen
-
-        self.push_screen(ThreadScreen(self.session, thread))
-
-    def _show_reservation(self, address: Address) -> None:
-        from console.screens.reservation import ReservationScreen
-
-        self.push_screen(ReservationScreen(self.session, address))
+                self.call_after_refresh(arriving.in_a_list, self, text, sort)
 
     def _wear(self, name: str) -> None:
-        if name not in theme.SCHEMES:
-            raise ValueError(f"no theme {name!r}; there are {', '.join(theme.SCHEMES)}")
-        self.theme = name
+        if name not in theme.NAMES:
+            raise ValueError(f"no theme {name!r}; there are {', '.join(theme.NAMES)}")
+        theme.wear(self, name)
 
     def _switch_context(self, name: str) -> None:
         """Open another context; the present one stays if that cannot be."""
@@ -282,6 +341,8 @@ class HoldwatchApp(App[None]):
         await self.switch_mode(BETWEEN)
         for mode in modes.MODES:
             await self.remove_mode(mode)
+        await self.running.finish(ITEM_SECONDS)
+        await self._windowing.finish("another context was opened")
         self.workers.cancel_group(self, "identity")
         self.workers.cancel_group(self, "memory")
         self.session.gateway.close()
@@ -289,15 +350,3 @@ class HoldwatchApp(App[None]):
         self._furnish()
         await self.switch_mode(self.DEFAULT_MODE)
         self._identify()
-
-    def _narrow(self, text: str) -> None:
-        """Narrow the list of the mode in front, closing what was opened over it."""
-        for _ in self.screen_stack[1:]:
-            self.pop_screen()
-        page = self.screen
-        if not isinstance(page, FilteredPage):
-            return
-        try:
-            page.narrow(text)
-        except ValueError as error:
-            page.say(safe(str(error), 600), Tone.WARN)

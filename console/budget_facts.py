@@ -11,6 +11,7 @@ from console.present import Cell, Tone, own
 if TYPE_CHECKING:
     from console.jsontext import Line
     from console.money_model import AccountRow, AccountStory, DayRow, DayStory
+    from console.present import Safe
 
 NO_CAP: Final = own("the store keeps no cap; :cap 60 compares each day with one")
 WHY_WINDOW: Final = (
@@ -23,13 +24,13 @@ _PERIODS: Final = 6
 """Periods of an account that the pane below the list shows."""
 
 
-def day_lines(day: DayRow, cap: int | None, room: int) -> tuple[Line, ...]:
-    """A day's totals, and a bar against the operator's cap."""
+def day_lines(day: DayRow, cap: int | None, room: int, uncapped: Safe = NO_CAP) -> tuple[Line, ...]:
+    """A day's totals, and a bar against the operator's cap; without one `uncapped` is said."""
     told = (
         fact("settled", money.usd(day.settled)),
         fact("reserved", money.usd(day.reserved)),
         fact("committed", money.usd(day.committed), Tone.STRONG),
-        Fact(own("of the cap"), Cell(NO_CAP, Tone.MUTED) if cap is None else Cell(money.usd(cap))),
+        Fact(own("of the cap"), Cell(uncapped, Tone.MUTED) if cap is None else Cell(money.usd(cap))),
     )
     if cap is None:
         return (*grid(told[:3], room), (told[3].value,))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 if TYPE_CHECKING:
@@ -17,6 +18,8 @@ T = TypeVar("T")
 
 IN_FLIGHT: Final = 2
 """Calls that may run at once: as many as the reading store has connections (ruling 57)."""
+LONG_SECONDS: Final = 0.4
+"""From when on a call counts as long: esc ends it then, instead of stepping back."""
 
 
 class Calls:
@@ -27,14 +30,23 @@ class Calls:
         self.limit = limit
         self.running = 0
         self.finished = 0
+        self._began: dict[object, float] = {}
+
+    @property
+    def longest(self) -> float:
+        """For how many seconds the call has run that began first; 0 while none runs."""
+        return time.monotonic() - min(self._began.values()) if self._began else 0.0
 
     async def run(self, function: Callable[[], T]) -> T:
         """The function's answer or its exception; waits for a free slot first."""
         async with self._slots:
             self.running += 1
+            mark = object()
+            self._began[mark] = time.monotonic()
             try:
                 return await self._in_thread(function)
             finally:
+                del self._began[mark]
                 self.running -= 1
                 self.finished += 1
 

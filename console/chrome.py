@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from console import actions
-from console.present import Cell, Tone, instant, own, safe, width
+from console import actions, times
+from console.calls import LONG_SECONDS
+from console.model import NOT_ALLOWED
+from console.present import Cell, Tone, instant, own, page_time, safe, width
 from console.refresh import Condition, Freshness
+from console.times import Telling
 from console.widgets.prompt import Purpose
 
 if TYPE_CHECKING:
@@ -20,7 +24,27 @@ if TYPE_CHECKING:
 REFUSED: Final = "validation"
 """The code of an error that says a question is out of the store's bounds."""
 NO_ANSWER: Final = "NO ANSWER FROM THE STORE"
-_SCREENS: Final = ("overview", "threads", "claims", "reservations", "fences", "events", "queue", "budgets")
+_REASONS: Final = {
+    REFUSED: "THE STORE REFUSES THIS FILTER (esc clears it)",
+    NOT_ALLOWED: "THIS ROLE MAY NOT READ THAT",
+}
+_SCREENS: Final = (
+    "overview",
+    "threads",
+    "claims",
+    "reservations",
+    "fences",
+    "events",
+    "jobs",
+    "audit",
+    "queue",
+    "budgets",
+)
+NOTED_SKEW: Final = timedelta(seconds=2)
+"""A difference between two clocks that the way of an answer, a second at most, does not explain."""
+_SEARCHED: Final = "field:value  !field:value  ~pattern"
+_FEW: Final = 2
+"""Fields of a filter that does no more than name them: the overview's."""
 _ASKING: Final = 14
 """Cells that the word needs that something is being asked."""
 _TONES: Final = {
@@ -31,8 +55,10 @@ _TONES: Final = {
 }
 
 
-def freshness(state: Freshness, as_of: datetime | None, now: float) -> Line:
-    """The header's right part: whether the data is live, its time in the store's clock, and its age."""
+def freshness(state: Freshness, as_of: datetime | None, now: float, skew: timedelta | None = None) -> Line:
+    """The header's right part: whether the data is live, its time in the store's clock, and its age; then how far
+    this machine's clock is ahead of the store's, where that is more than a query can take.
+    """
     word = Cell(own(f"  {state.condition.value}"), _TONES[state.condition])
     parts: list[Cell] = [word]
     if state.condition is Condition.LIVE:
@@ -40,8 +66,18 @@ def freshness(state: Freshness, as_of: datetime | None, now: float) -> Line:
     elif state.since is not None:
         parts.append(Cell(own(f" {seconds(now - state.since)}"), _TONES[state.condition]))
     if as_of is not None:
-        parts.append(Cell(own(f"  as of {instant(as_of)[11:19]}Z"), Tone.MUTED))
+        parts.append(Cell(own(f"  as of {_as_of(state, as_of, now)}"), Tone.MUTED))
+    if skew is not None and abs(skew) >= NOTED_SKEW:
+        sign = "-" if skew < timedelta(0) else "+"
+        parts.append(Cell(own(f"  our clock {sign}{seconds(abs(skew).total_seconds())}"), Tone.WARN))
     return (*parts, Cell(own(" ")))
+
+
+def _as_of(state: Freshness, as_of: datetime, now: float) -> str:
+    """The time of the data, in the words of the page: an age where times are told as ages."""
+    if times.TOLD.telling is Telling.RELATIVE and state.since is not None:
+        return f"{seconds(now - state.since)} ago"
+    return page_time(as_of)
 
 
 def too_small(columns: int, rows: int) -> Line:
@@ -54,20 +90,36 @@ def seconds(count: float) -> str:
     return f"{int(count)}s" if count < 60 else f"{int(count) // 60}m{int(count) % 60:02d}s"
 
 
-def banner(state: Freshness, as_of: datetime | None, now: float) -> tuple[Cell, ...]:
-    """What is said over the data while the store does not answer, a paragraph a cell; nothing while it
-    does.
+def banner(state: Freshness, as_of: datetime | None, now: float, unknown: int = 0) -> tuple[Cell, ...]:
+    """What is said over the data while the store does not answer, a paragraph a cell, and of how many changes the
+    outcome is unknown; nothing while all is well.
     """
     if state.cause is None:
-        return ()
+        return _unknown(unknown)
     due = "" if state.next_at is None else f", next in {max(0, round(state.next_at - now))}s"
-    old = "nothing has been read yet" if as_of is None else f"the data below is OLD: as of {instant(as_of)}"
-    what = "THE STORE REFUSES THIS FILTER (esc clears it)" if state.cause.code == REFUSED else NO_ANSWER
+    old = (
+        "nothing has been read yet" if as_of is None else f"the data below is OLD: {_read(state, as_of, now)}"
+    )
+    what = _REASONS.get(state.cause.code, NO_ANSWER)
     return (
         Cell(own(f"!! {what}   attempt {state.attempt}{due}   r asks now"), Tone.BAD),
         Cell(own(f"!! {old}"), Tone.WARN),
+        *_unknown(unknown),
         Cell(safe(state.cause.message, 600)),
     )
+
+
+def _unknown(count: int) -> tuple[Cell, ...]:
+    if not count:
+        return ()
+    have = "1 operation has" if count == 1 else f"{count:,} operations have"
+    return (Cell(own(f"!! {have} UNKNOWN outcome: u"), Tone.BAD),)
+
+
+def _read(state: Freshness, as_of: datetime, now: float) -> str:
+    if times.TOLD.telling is Telling.RELATIVE and state.since is not None:
+        return f"read {seconds(now - state.since)} ago"
+    return f"as of {instant(as_of)}"
 
 
 def screens_room(room: int) -> int:
@@ -91,9 +143,12 @@ def screens(current: str, session: Session, room: int) -> Line:
     for action in _shown():
         here = action.name == current
         cells.append(Cell(own(f"{session.registry.named(action.name).key} "), Tone.ACCENT))
-        cells.append(Cell(own(f"{_name(action, room)}  "), Tone.HEAD if here else Tone.MUTED))
+        runs = action.name == "jobs" and session.job_here is not None
+        tone = Tone.HEAD if here else Tone.WARN if runs else Tone.MUTED
+        cells.append(Cell(own(f"{_name(action, room)}{'> ' if runs else '  '}"), tone))
     if session.calls.running:
-        cells.append(Cell(own(f" asking {session.calls.running}/{session.calls.limit}"), Tone.MUTED))
+        word = "asking" if session.calls.longest < LONG_SECONDS else "esc stops"
+        cells.append(Cell(own(f" {word} {session.calls.running}/{session.calls.limit}"), Tone.MUTED))
     return tuple(cells)
 
 
@@ -111,7 +166,7 @@ def keys(footer: Sequence[Action], room: int) -> Line:
 def prompt_keys(purpose: Purpose, words: Sequence[str], room: int) -> Line:
     """What the operator may type, and as many of the keys as fit behind it."""
     does, hint = {
-        Purpose.FILTER: ("apply", "  ".join(words)),
+        Purpose.FILTER: ("apply", _SEARCHED if len(words) > _FEW else "  ".join(words)),
         Purpose.COMMAND: ("run", "a verb, thr:ID, a list with a filter, at"),
         Purpose.EXPORT: ("write", "a new file that ends in .csv or .jsonl"),
     }[purpose]

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from console import VERSION, cli_maintain, stores
-from console.command_line import STORE_VARIABLE, ConfigFile, ContextOrStore, Exit
+from console import VERSION, cli_maintain, cli_serve, garbage, stores
+from console.act import registration as changing
+from console.command_line import STORE_VARIABLE, AsciiOnly, ConfigFile, ContextOrStore, Exit
 from console.config import Asked, ConfigError, load
 from console.model import GatewayError
 from console.read import registration
@@ -63,14 +64,15 @@ def console(
         float | None, typer.Option(min=0.5, max=60, metavar="SECONDS", help="Between two looks at the store.")
     ] = None,
     read_only: Annotated[bool, typer.Option("--read-only", help="Never open a read-write window.")] = False,
+    ascii_only: AsciiOnly = False,
     config: ConfigFile = None,
 ) -> None:
     """Look at a store, read-only."""
     from console.targets import target_of
 
     micro = cap_of(cap)
-    opener = opener_of(config, Asked(refresh, tenant, read_only))
-    session = opener.session(target_of(store or _usual_context(opener), opener.config), micro)
+    opener = opener_of(config, Asked(refresh, tenant, read_only, ascii_only))
+    session = opener.session(target_of(store or usual_context(opener), opener.config), micro)
     check_terminal()
     raise typer.Exit(open_console(session))
 
@@ -84,7 +86,7 @@ def opener_of(file: Path | None = None, asked: Asked = Asked()) -> Opener:  # no
     return Opener(found, asked)
 
 
-def _usual_context(opener: Opener) -> str:
+def usual_context(opener: Opener) -> str:
     """The context to open where no store is given."""
     if opener.config.context is None:
         raise typer.TyperException(
@@ -100,6 +102,7 @@ def demo(
     store: Annotated[
         str | None, typer.Option(metavar="URL", help="A store to work on instead of a private one.")
     ] = None,
+    ascii_only: AsciiOnly = False,
 ) -> None:
     """Watch a fleet of simulated agents at work."""
     from console.demo import DAILY_CAP, fleet
@@ -108,7 +111,7 @@ def demo(
     if store is not None:
         store = stores.new_url_of(store)
         stores.check_shared(store)
-    opener = opener_of()
+    opener = opener_of(asked=Asked(ascii=ascii_only))
     check_terminal()
     with fleet(store, threads=threads, seed=seed) as url:
         code = open_console(opener.session(Target(url), DAILY_CAP))
@@ -129,13 +132,19 @@ def migrate(
 
 
 cli_maintain.register(app)
+cli_serve.register(app)
 
 
 def check_terminal() -> None:
     """A usage error where the console could neither read a key nor show anything: it would run on unseen."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()) or os.environ.get("TERM") == "dumb":
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise typer.TyperException(
             "the console needs a terminal to show itself on; holdwatch threads STORE prints a list"
+        )
+    if os.environ.get("TERM") == "dumb":
+        raise typer.TyperException(
+            "TERM=dumb says that this terminal cannot move its cursor, which the console needs; if it can, set TERM "
+            "to what it is, such as xterm-256color; holdwatch threads STORE prints a list on any"
         )
 
 
@@ -153,6 +162,9 @@ def run(arguments: Sequence[str]) -> int:
     words = with_command(list(arguments))
     if words[:1] != ["console"] and not _commands() >= registration.COMMANDS.keys():
         registration.register(app)
+        changing.register(app)
+    if words[:1] != ["console"]:
+        garbage.resume()
     try:
         code = app(args=words, prog_name="holdwatch", standalone_mode=False)
     except typer.Abort:
@@ -160,7 +172,7 @@ def run(arguments: Sequence[str]) -> int:
     except KeyboardInterrupt:
         return _fail("interrupted", Exit.INTERRUPTED)
     except typer.TyperException as error:
-        return _fail(error.format_message() + _mistyped(arguments), Exit.USAGE)
+        return _fail(error.format_message() + _mistyped(arguments) + _usage(error), Exit.USAGE)
     except ConfigError as error:
         return _fail(str(error), Exit.USAGE)
     except stores.NoStoreError as error:
@@ -176,7 +188,7 @@ def with_command(arguments: list[str]) -> list[str]:
     """The arguments with the console's command before a store: a first word that is no command is one
     (ruling 62).
     """
-    commands = _commands() | registration.COMMANDS.keys()
+    commands = _commands() | registration.names() | changing.names()
     first = next((word for word in arguments if not word.startswith("-")), None)
     if first is None and not arguments:
         return ["console"]
@@ -185,10 +197,16 @@ def with_command(arguments: list[str]) -> list[str]:
     return ["console", *arguments]
 
 
+def _usage(error: typer.TyperException) -> str:
+    """How the command that was misused is used, on a line of its own; nothing where no command is known."""
+    context = getattr(error, "ctx", None)
+    return "" if context is None else f"\n{context.get_usage()}"
+
+
 def _mistyped(arguments: Sequence[str]) -> str:
     """What to add to a refusal where the first word was meant for a command and is none."""
     first = next((word for word in arguments if not word.startswith("-")), "")
-    commands = _commands() | registration.COMMANDS.keys()
+    commands = _commands() | registration.names() | changing.names()
     if first in commands or not first.isalpha():
         return ""
     close = get_close_matches(first, commands, n=1)

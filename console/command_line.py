@@ -33,6 +33,10 @@ ConfigFile = Annotated[
     Path | None,
     typer.Option("--config", metavar="FILE", help="Read this configuration instead of the user's own."),
 ]
+AsciiOnly = Annotated[
+    bool,
+    typer.Option("--ascii", help="Draw ASCII alone: no lines of other characters, stored text as escapes."),
+]
 
 
 class Exit(IntEnum):

@@ -34,18 +34,18 @@ def of_session(session: Session) -> Lines:
 
 
 def _context(row: ContextRow, session: Session) -> Item:
-    here = _here(session) if row.here else None
+    standing = here(session) if row.here else None
     words = (
         Cell(safe(f" {row.environment} "), TAG_TONES[row.colour]),
         Cell(safe(f" {row.label}"), Tone.STRONG),
-        *(() if here is None else (Cell(own("  ")), here)),
+        *(() if standing is None else (Cell(own("  ")), standing)),
         Cell(safe(f"  {row.address}"), Tone.MUTED),
     )
-    mark = Mark.BAD if here is not None and here.tone is Tone.BAD else Mark.NOTE
+    mark = Mark.BAD if standing is not None and standing.tone is Tone.BAD else Mark.NOTE
     return Item(row.name, mark, words, Perform("diagnostics") if row.here else Switch(row.name))
 
 
-def _here(session: Session) -> Cell:
+def here(session: Session) -> Cell:
     """Whether the open context is what its name stands for."""
     trust = session.standing.trust
     if trust is Trust.CONFIRMED:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class ContextRow:
     """One context as a list shows it. `address` holds no password; `seen` is None where it was never connected
-    to; `here` is the one that is open.
+    to; `here` is the one that is open. `read_only`: its configuration forbids changes.
     """
 
     name: str
@@ -30,6 +30,7 @@ class ContextRow:
     address: str
     seen: Seen | None
     here: bool
+    read_only: bool = False
 
 
 @dataclass(slots=True)
@@ -78,4 +79,7 @@ class Contexts:
             address=context.address,
             seen=self.seen.get(context.name),
             here=context is self.current,
+            read_only=any(
+                said is not None and said.value for said in (context.read_only, self.config.read_only)
+            ),
         )

@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 import platform
 from dataclasses import dataclass, replace
-from datetime import UTC
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
-from console import VERSION
+from console import VERSION, present
 from console.config import DEFAULT, Valued
 from console.identity import Trust
-from console.present import Cell, Safe, Tone, own, pad, safe
+from console.present import Cell, Safe, Tone, own, pad, safe, width, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from datetime import timedelta
 
-    from console.config import Context, Source
+    from console.config import Config, Context, Source
     from console.jsontext import Line
     from console.session import Session
 
@@ -40,6 +40,9 @@ TERMINAL_VARIABLES: Final = (
 MULTIPLEXERS: Final = {"TMUX": "tmux", "STY": "screen", "ZELLIJ": "zellij"}
 _PASSWORD_VARIABLES: Final = ("PGPASSWORD", "PGPASSFILE")
 _NAME: Final = 16
+_ONE_LINE: Final = 4_000
+"""Cells that no fact needs: what is copied is not broken."""
+_LEAST: Final = 20
 _TEXT: Final = 600
 """Characters of a value that are shown."""
 
@@ -111,8 +114,9 @@ def store(session: Session) -> Section:
         facts.append(Fact("context", f"{opened.name}: {standing.trust.value}"))
         if standing.trust is Trust.OTHER and opened.name in session.contexts.seen:
             seen = session.contexts.seen[opened.name]
-            at = seen.at.astimezone(UTC).isoformat(timespec="seconds")
-            facts.append(Fact("last seen as", f"{seen.database} on {seen.server}, {at}"))
+            facts.append(
+                Fact("last seen as", f"{seen.database} on {seen.server}, {present.instant(seen.at)}")
+            )
     return Section("STORE", tuple(facts))
 
 
@@ -131,7 +135,10 @@ def configuration(session: Session, environ: Mapping[str, str] = os.environ) -> 
         _fact("refresh", settings.refresh, f"{settings.refresh.value:g} s"),
         _fact("tenant", settings.tenant, settings.tenant.value or "all"),
         _fact("read_only", settings.read_only, "yes" if settings.read_only.value else "no"),
+        _fact("time", settings.time, settings.time.value.value),
+        _fact("ascii", settings.ascii, "yes" if settings.ascii.value else "no"),
         Fact("password", _password(session.contexts.current, environ)),
+        *_of_changes(config),
         *(_fact(f"columns {name}", each, ", ".join(each.value)) for name, each in config.columns.items()),
         *(_fact(f"key {verb}", each, each.value) for verb, each in config.keys.items()),
         *(
@@ -140,6 +147,17 @@ def configuration(session: Session, environ: Mapping[str, str] = os.environ) -> 
         ),
     ]
     return Section("CONFIGURATION", tuple(facts))
+
+
+def _of_changes(config: Config) -> list[Fact]:
+    """Above what a plan waits for another person, and who decides in a pass, as far as it is configured."""
+    approval, after = config.approval, config.after_lease
+    bounds = (("usd", approval.usd), ("units", approval.units), ("rows", approval.rows))
+    return [
+        *(_fact(f"approval above {name}", each, f"{each.value:g}") for name, each in bounds if each is not None),
+        *(() if after is None else (_fact("units after their lease", after, after.value.value),)),
+        *(_fact(f"resolver {kind}", path, path.value) for kind, path in config.resolvers.items()),
+    ]
 
 
 def terminal(found: Terminal, environ: Mapping[str, str] = os.environ) -> Section:
@@ -166,16 +184,17 @@ def queries(session: Session, latency: Latency) -> Section:
             Fact("in flight", f"{calls.running}/{calls.limit}"),
             Fact("finished", f"{calls.finished:,}"),
             Fact("latency", _trips(latency)),
+            Fact("our clock", _skew(session.skew)),
         ),
     )
 
 
-def lines(sections: Iterable[Section]) -> tuple[Line, ...]:
-    """The sections as lines of a pane."""
+def lines(sections: Iterable[Section], room: int = _ONE_LINE) -> tuple[Line, ...]:
+    """The sections as lines of a pane; values are broken between words."""
     found: list[Line] = []
     for section in sections:
         found.append((Cell(own(section.heading), Tone.ACCENT),))
-        found += [_line(fact) for fact in section.facts]
+        found += [line for fact in section.facts for line in _lines(fact, room)]
         found.append(())
     return tuple(found)
 
@@ -186,10 +205,21 @@ def text(sections: Iterable[Section]) -> Safe:
     return Safe("\n".join("".join(cell.text for cell in line) for line in shown))
 
 
-def _line(fact: Fact) -> Line:
-    name, value = safe(fact.name, _TEXT), Cell(safe(fact.value, _TEXT), Tone.STRONG)
-    head = (Cell(own("  ")), Cell(pad(name, max(_NAME, len(name)))), Cell(own("  ")), value)
-    return (*head, Cell(safe(f"  {fact.source}", _TEXT), Tone.MUTED)) if fact.source else head
+def _lines(fact: Fact, room: int) -> list[Line]:
+    """A fact in as many lines as it needs; its source stands behind the value, or below it."""
+    name = safe(fact.name, _TEXT)
+    head = Cell(own(f"  {pad(name, max(_NAME, width(name)))}  "))
+    first, *rest = wrap(safe(fact.value, _TEXT), max(room - width(head.text), _LEAST))
+    blank = Cell(own(" " * width(head.text)))
+    told: list[Line] = [(head, Cell(first, Tone.STRONG))]
+    told += [(blank, Cell(text, Tone.STRONG)) for text in rest]
+    if not fact.source:
+        return told
+    source = Cell(safe(f"  {fact.source}", _TEXT), Tone.MUTED)
+    if sum(width(cell.text) for cell in (*told[-1], source)) <= room:
+        told[-1] = (*told[-1], source)
+        return told
+    return [*told, (blank, source)]
 
 
 def _fact(name: str, valued: Valued[Any], shown: str) -> Fact:
@@ -219,6 +249,14 @@ def _password(context: Context | None, environ: Mapping[str, str]) -> str:
         return f"printed by a command, {_source(context.password_command.source)}"
     found = [name for name in _PASSWORD_VARIABLES if environ.get(name)]
     return f"from {found[0]}" if found else "none given; libpq looks into its own file"
+
+
+def _skew(skew: timedelta | None) -> str:
+    """How far this machine's clock is ahead of the store's, to a tenth: an answer is on its way for as long."""
+    if skew is None:
+        return "not compared yet"
+    seconds = skew.total_seconds()
+    return f"{abs(seconds):.1f} s {'ahead of' if seconds >= 0 else 'behind'} the store's"
 
 
 def _trips(latency: Latency) -> str:

@@ -52,7 +52,11 @@ def file_of(text: str) -> tuple[Path, Form]:
 
 def write(path: Path, form: Form, rows: Sequence[Any]) -> Path:
     """Write the rows to a file that is not there yet, for its owner alone; ExportError if that cannot be. Blocks."""
-    text = text_of(form, rows)
+    return write_text(path, text_of(form, rows))
+
+
+def write_text(path: Path, text: str) -> Path:
+    """The same, of a text that is made already."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
         with open(descriptor, "w", encoding="utf-8", newline="") as file:  # noqa: PTH123 - of a descriptor

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from console.present import Cell, Safe, Tone, counted, number, own, width
+from console.present import Cell, Safe, Tone, counted, number, own, safe, width
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -90,6 +90,11 @@ def order(window: Picking[Any], usual: Safe, sort: Sort | None) -> Line:
     if window.held_back:
         cells.append(Cell(own(f", {window.held_back:,} new wait"), Tone.WARN))
     return tuple(cells)
+
+
+def sifted(words: Sequence[str], looked: int) -> Cell:
+    """That some words of the filter were asked of the rows in hand only, and of how many."""
+    return Cell(safe(f"  in this window of {looked:,}: {' '.join(words)}"), Tone.WARN)
 
 
 def columns(hidden: int, keys: str, room: int, *others: Sequence[Cell]) -> Line:

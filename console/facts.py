@@ -164,13 +164,19 @@ def _log(story: ThreadStory) -> Safe:
     )
 
 
+def _own_time(event: EventRow) -> Safe:
+    """By the producer's clock, which is not the store's: row 72 of console.md 3."""
+    return own("none given by its producer") if event.own is None else present.instant(event.own)
+
+
 def of_event(event: EventRow, room: int) -> tuple[Line, ...]:
     """The head of the pane that shows an event whole."""
     facts = (
         fact("thread", present.safe(event.thread), Tone.STRONG),
         fact("kind", present.safe(event.kind), Tone.ACCENT),
         fact("event", own(f"#{event.seq:,}  token {event.token:,}")),
-        fact("committed", present.instant(event.at)),
+        fact("own time", _own_time(event)),
+        fact("arrived", present.instant(event.at)),
         fact("run", present.safe(event.run)),
         fact("checkpoint", present.optional(event.checkpoint)),
     )

@@ -7,9 +7,9 @@
     kind:claimed,tool.result   thread:thr_01J8   tenant:acme                                  (events)
 
 Among threads, `state:` and `status:` are one, a word without a field is the beginning of an id as after `id:`,
-and a value with blanks stands in quotation marks. `tenant:-` means rows without a tenant; `stuck` is a list of
-its own, longest untouched first (ruling 51). `since:5m` of claims means those whose lease ended within five
-minutes, of `state:tombstone` the ids deleted within them.
+`field=value` is `field:value`, and a value with blanks stands in quotation marks. `tenant:-` means rows without a
+tenant; `stuck` is a list of its own, longest untouched first (ruling 51). `since:5m` of claims means those whose
+lease ended within five minutes, of `state:tombstone` the ids deleted within them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from console.claims_model import ClaimQuery, ClaimState, HolderQuery, Stored
-from console.filter_words import FilterError, applied, given, quoted, verb, word_of, words_of
+from console.filter_words import (
+    FilterError,
+    applied,
+    canonical,
+    given,
+    nearest,
+    quoted,
+    verb,
+    word_of,
+    words_of,
+)
 from console.model import EventQuery, IncompleteQuery, ThreadQuery, ThreadState, TombstoneQuery
 from console.queue_model import QueueQuery, QueueState
 from console.spans import span_of
@@ -28,12 +38,14 @@ if TYPE_CHECKING:
     from datetime import timedelta
 
 __all__ = [
+    "CLAIMS_NOT",
     "CLAIM_FIELDS",
     "CLAIM_ONLY",
     "EVENT_FIELDS",
     "HOLDERS",
     "QUEUE_FIELDS",
     "STUCK",
+    "THREADS_NOT",
     "THREAD_FIELDS",
     "TOMBSTONES",
     "FilterError",
@@ -73,6 +85,9 @@ CLAIM_FIELDS: Final = (
 )
 QUEUE_FIELDS: Final = (*(f"state:{state.value}" for state in QueueState), "tenant:", "thread:")
 EVENT_FIELDS: Final = ("kind:", "thread:", "tenant:")
+THREADS_NOT: Final = ("!status", "!state")
+CLAIMS_NOT: Final = ("!state",)
+"""Negations that the store answers; any other leaves rows out of the window alone (`sieve`)."""
 STUCK: Final = "stuck"
 TOMBSTONES: Final = "state:tombstone"
 CLAIM_ONLY: Final = "state:claim-only"
@@ -89,7 +104,7 @@ _LISTS: Final = {
 
 def threads(text: str) -> ThreadsQuestion:
     """What a line of text asks for on the threads' screen."""
-    words = words_of(text)
+    words = canonical(words_of(text), _THREAD_VERBS)
     lists = [_LISTS[word] for word in words if word in _LISTS]
     rest = [word for word in words if word not in _LISTS]
     if len(lists) > 1:
@@ -101,7 +116,7 @@ def threads(text: str) -> ThreadsQuestion:
 
 def claims(text: str) -> ClaimsQuestion:
     """What a line of text asks for on the claims' screen."""
-    words = words_of(text)
+    words = canonical(words_of(text), (*_CLAIM_VERBS, "by"))
     if HOLDERS not in words:
         return applied(ClaimQuery(), words, _claim_word)
     if len(words) > 1:
@@ -123,7 +138,7 @@ def events(text: str) -> EventQuery:
 
 
 def _thread_word(query: ThreadQuery, word: str) -> ThreadQuery:
-    field, colon, value = word.partition(":")
+    field, colon, value = word.partition(":" if ":" in word or not word.startswith("meta.") else "=")
     if colon and field.startswith("meta."):
         return replace(query, metadata=_pair(query, field.removeprefix("meta."), given(field, value)))
     if not colon or field not in _THREAD_VERBS:
@@ -142,8 +157,9 @@ def _pair(query: ThreadQuery, key: str, value: str) -> tuple[str, str]:
 def _prefix(word: str, field: str) -> str:
     """A bare word is the beginning of an id - but a word that looks like a mistyped field is refused."""
     if field and field.removeprefix("!").isalpha():
+        hint = nearest(f"{field}:", THREAD_FIELDS)
         raise FilterError(
-            f"no field {field!r}; there are {' '.join(THREAD_FIELDS)}, or the beginning of an id"
+            f"no field {field!r}; {hint}there are {' '.join(THREAD_FIELDS)}, or the beginning of an id"
         )
     return word
 
@@ -201,7 +217,8 @@ def _states(value: str) -> frozenset[ThreadState]:
     unknown = [name for name in names if name not in ThreadState.__members__]
     if unknown:
         known = ", ".join(state.value.lower() for state in ThreadState)
-        raise FilterError(f"no status {unknown[0].lower()!r}; there are {known}")
+        hint = nearest(unknown[0].lower(), known.split(", "))
+        raise FilterError(f"no status {unknown[0].lower()!r}; {hint}there are {known}")
     return frozenset(ThreadState[name] for name in names)
 
 
@@ -211,6 +228,13 @@ def _claim_state(query: ClaimQuery, value: str) -> ClaimQuery:
     if value not in list(ClaimState):
         raise FilterError(f"no state {value!r}; there are live, expired and claim-only")
     return replace(query, state=ClaimState(value))
+
+
+def _no_claim_state(query: ClaimQuery, value: str) -> ClaimQuery:
+    asked = _claim_state(ClaimQuery(), value)
+    if asked.stored is not None:
+        return replace(query, stored=Stored.CHECKPOINT)
+    return replace(query, state=ClaimState.LIVE if asked.state is ClaimState.EXPIRED else ClaimState.EXPIRED)
 
 
 def _queue_state(query: QueueQuery, value: str) -> QueueQuery:
@@ -242,6 +266,7 @@ _THREAD_VERBS: Final[dict[str, Callable[[ThreadQuery, str], ThreadQuery]]] = {
 }
 _CLAIM_VERBS: Final[dict[str, Callable[[ClaimQuery, str], ClaimQuery]]] = {
     "state": _claim_state,
+    "!state": _no_claim_state,
     "holder": lambda query, value: replace(query, holder=value),
     "tenant": lambda query, value: replace(query, tenant=tenant(value)),
     "since": lambda query, value: replace(query, since=span(value)),

@@ -33,15 +33,23 @@ TAG_TONES: Final = {
 
 def store(session: Session, room: int) -> Line:
     """Environment, name, mode and role; what matters least stands last and gives way first."""
-    mode = Cell(own(" READ-WRITE "), Tone.BAD) if session.writable else Cell(own("RO"), Tone.INFO)
     return (
         Cell(own(" ")),
         *_named(session, room),
         Cell(own("  ")),
-        mode,
+        _mode(session, room),
         *_role(session.identity),
         Cell(own(f"  {session.gateway.label.kind}  "), Tone.MUTED),
     )
+
+
+def _mode(session: Session, room: int) -> Cell:
+    """A word, never a sign: that nothing can be changed, or for how long something can."""
+    if not session.writable:
+        return Cell(own("RO"), Tone.INFO)
+    minutes, seconds = divmod(int(session.window.left), 60)
+    words = "READ-WRITE" if room >= WIDE else "RW"
+    return Cell(own(f" {words} {minutes:02}:{seconds:02} "), Tone.TAG_RED)
 
 
 def tag(context: Context) -> Cell:

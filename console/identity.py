@@ -9,7 +9,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING
+
+from console.stores import SQLITE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,7 +88,16 @@ def standing_of(
         return Standing(Trust.CONFIRMED, known[0] if known else None)
     if opened.name in {context.name for context in known}:
         return Standing(Trust.CONFIRMED, opened)
-    stranger = next((each for each in known if each.environment.value != opened.environment.value), None)
+    others = [each for each in known if not _same_address(each.url.value, opened.url.value)]
+    stranger = next((each for each in others if each.environment.value != opened.environment.value), None)
     if opened.name in seen or stranger is not None:
         return Standing(Trust.OTHER, stranger or (known[0] if known else None))
     return Standing(Trust.CONFIRMED, opened)
+
+
+def _same_address(one: str, other: str) -> bool:
+    """Whether two contexts were given one store on purpose: the same URL, or the same file however it is written."""
+    files = [url.removeprefix(SQLITE) for url in (one, other) if url.startswith(SQLITE) or "://" not in url]
+    if len(files) == 2:
+        return Path(files[0]).absolute() == Path(files[1]).absolute()
+    return one == other

@@ -1,4 +1,4 @@
-"""JSON for reading: indented lines, numbers exactly as stored, keys in the order they were written.
+"""JSON for reading: indented lines, numbers exactly as stored, keys as they were written or sorted.
 
 Numbers never pass through a float, repeated keys are all shown, and what is no JSON is shown as it is.
 Everything is bounded: characters looked at, lines made, depth followed.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from console.present import Cell, Tone, own, safe, size
@@ -42,12 +43,24 @@ class _Object:
     pairs: list[tuple[str, Any]]
 
 
+class Keys(StrEnum):
+    """The order of an object's keys."""
+
+    STORED = "as they were written"
+    SORTED = "sorted"
+
+
+def _sorted(pairs: list[tuple[str, Any]]) -> _Object:
+    """Keys in order, so that two payloads can be compared by eye; a repeated one keeps its place among its like."""
+    return _Object(sorted(pairs, key=lambda pair: pair[0]))
+
+
 def is_cut(text: str, whole: int) -> bool:
     """Whether a text is only the beginning of one of `whole` bytes."""
     return whole > len(text) and whole > len(text.encode("utf-8", "surrogatepass"))
 
 
-def lines(text: str, whole: int, reads_on: str = "") -> tuple[Line, ...]:
+def lines(text: str, whole: int, reads_on: str = "", keys: Keys = Keys.STORED) -> tuple[Line, ...]:
     """The lines of a JSON text, at most `LINE_LIMIT`; what was left out is said first or last.
 
     `whole` is the size in bytes of the stored text, which this may only be the beginning of; `reads_on` tells
@@ -59,7 +72,11 @@ def lines(text: str, whole: int, reads_on: str = "") -> tuple[Line, ...]:
         return _as_is(text, f"{size(whole)} are too much to lay out; shows the first {_size(text)}")
     try:
         value = json.loads(
-            text, parse_int=_Number, parse_float=_Number, parse_constant=_Number, object_pairs_hook=_Object
+            text,
+            parse_int=_Number,
+            parse_float=_Number,
+            parse_constant=_Number,
+            object_pairs_hook=_sorted if keys is Keys.SORTED else _Object,
         )
     except (ValueError, RecursionError):
         return _as_is(text, "not JSON; as stored")

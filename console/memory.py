@@ -36,15 +36,19 @@ class Memory:
 
     def note(self, name: str, seen: Seen) -> None:
         """Remember what a context is connected to now; raises OSError where that cannot be written."""
-        entries = {**self.read(), name: seen}
-        self.file.parent.mkdir(parents=True, exist_ok=True)
-        written = self.file.with_name(f"{self.file.name}.{uuid4().hex}")
-        try:
-            written.write_text(json.dumps(_document(entries), indent=1), encoding="utf-8")
-            os.replace(written, self.file)  # noqa: PTH105 - in one step, or not at all
-        finally:
-            with suppress(FileNotFoundError):  # it stands under its own name now
-                written.unlink()
+        write_whole(self.file, _document({**self.read(), name: seen}))
+
+
+def write_whole(file: Path, content: Mapping[str, Any]) -> None:
+    """Put a document in the place of a file, in one step or not at all; raises OSError. Blocks shortly."""
+    file.parent.mkdir(parents=True, exist_ok=True)
+    written = file.with_name(f"{file.name}.{uuid4().hex}")
+    try:
+        written.write_text(json.dumps(content, indent=1), encoding="utf-8")
+        os.replace(written, file)  # noqa: PTH105 - in one step, or not at all
+    finally:
+        with suppress(FileNotFoundError):  # it stands under its own name now
+            written.unlink()
 
 
 def default_memory() -> Memory:

@@ -11,8 +11,14 @@ from dataclasses import dataclass
 from enum import Enum, StrEnum
 from typing import TYPE_CHECKING, Final, Generic, Literal, Protocol, TypeVar
 
+from console.acting.jobs import JobsGateway
+from console.acting.plans import PlansGateway
+from console.acting.records import AuditGateway
+from console.acting.resolving import ResolvingGateway
+from console.meaning import Meaning
 from console.money_model import MoneyGateway
 from console.overview_model import OverviewGateway
+from console.tail_model import TailGateway
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
@@ -48,6 +54,12 @@ MetadataPair = tuple[str, str]
 """A key of a thread's metadata, and its value."""
 Tenancy = str | None | Literal[Unset.ANY]
 """A tenant, None for rows without one, or `ANY`."""
+
+
+STOPPED: Final = "stopped"
+"""The code of a call that the operator has ended."""
+NOT_ALLOWED: Final = "not_allowed"
+"""The code of a call for which the database role lacks a right."""
 
 
 class GatewayError(Exception):
@@ -244,7 +256,9 @@ class EventQuery:
 class EventRow:
     """One event.
 
-    `position` is its opaque place in the whole store, `at` the commit's time in the store's clock.
+    `position` is its opaque place in the whole store. `at` is when it arrived: the commit's time in the store's
+    clock; `own` is the instant that its producer gave it, by his clock, if he did (console.md row 72). `skipped`
+    events before it were dropped by the tail that shows it.
     """
 
     position: str
@@ -258,6 +272,8 @@ class EventRow:
     at: datetime
     payload: str
     size: int
+    own: datetime | None = None
+    skipped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,7 +281,9 @@ class EventBatch:
     """What a tail read: rows oldest first, where to read on, and how many events went by, `dropped` ones
     unread.
 
-    `before` is where reading back goes on, None where the log begins.
+    `before` is where reading back goes on, None where the log begins. `gaps` are numbers that no event has,
+    `behind` how many numbers the log goes on by, `searched` the number to which it was looked at, `held` what newer
+    events wait for, in words.
     """
 
     rows: tuple[EventRow, ...]
@@ -274,9 +292,23 @@ class EventBatch:
     dropped: int
     as_of: datetime
     before: str | None = None
+    gaps: int = 0
+    behind: int = 0
+    searched: int = 0
+    held: str | None = None
 
 
-class Gateway(MoneyGateway, OverviewGateway, Protocol):
+class Gateway(
+    TailGateway,
+    MoneyGateway,
+    OverviewGateway,
+    PlansGateway,
+    JobsGateway,
+    AuditGateway,
+    ResolvingGateway,
+    Meaning,
+    Protocol,
+):
     """The reading calls. Each is a bounded read, may block, and raises `GatewayError` only."""
 
     @property
@@ -356,16 +388,8 @@ class Gateway(MoneyGateway, OverviewGateway, Protocol):
         """An event's payload, whole, JSON text exactly as stored."""
         ...
 
-    def newest_events(self, query: EventQuery, limit: int) -> EventBatch:
-        """The newest events, to begin a tail with."""
-        ...
-
-    def events(self, query: EventQuery, position: str, limit: int) -> EventBatch:
-        """The events after a position."""
-        ...
-
-    def older_events(self, query: EventQuery, before: str, limit: int) -> EventBatch:
-        """The events before a batch whose `before` this is, oldest first."""
+    def interrupt(self) -> None:
+        """End the calls that run now, in the database as well: they fail with the code STOPPED."""
         ...
 
     def close(self) -> None:

@@ -39,6 +39,8 @@ RESERVATION_FIELDS: Final = (
 )
 FENCE_FIELDS: Final = ("state:due", "state:fenced", "kind:", "owner:", "thread:", "meter:", "deferred:yes")
 BUDGET_FIELDS: Final = ("meter:", DAYS)
+FENCES_NOT: Final = ("!state", "!deferred")
+"""Negations that the store answers (`filters.THREADS_NOT`)."""
 _FENCE_STATES: Final = (HoldState.FENCED, HoldState.DUE)
 _ANSWERS: Final = {"yes": True, "no": False}
 
@@ -84,10 +86,19 @@ def _fence_state(query: FenceQuery, value: str) -> FenceQuery:
     return replace(query, state=state)
 
 
+def _no_fence_state(query: FenceQuery, value: str) -> FenceQuery:
+    asked = _fence_state(FenceQuery(), value).state
+    return replace(query, state=HoldState.FENCED if asked is HoldState.DUE else HoldState.DUE)
+
+
 def _deferred(query: FenceQuery, value: str) -> FenceQuery:
     if value not in _ANSWERS:
         raise FilterError(f"deferred:{value} is neither deferred:yes nor deferred:no")
     return replace(query, deferred=_ANSWERS[value])
+
+
+def _not_deferred(query: FenceQuery, value: str) -> FenceQuery:
+    return replace(query, deferred=not _deferred(FenceQuery(), value).deferred)
 
 
 def _day(value: str) -> str:
@@ -109,10 +120,12 @@ _RESERVATION_VERBS: Final[dict[str, Callable[[ReservationQuery, str], Reservatio
 _FENCE_VERBS: Final[dict[str, Callable[[FenceQuery, str], FenceQuery]]] = {
     "kind": lambda query, value: replace(query, kind=word_of("kind", value, Kind)),
     "state": _fence_state,
+    "!state": _no_fence_state,
     "owner": lambda query, value: replace(query, owner=value),
     "thread": lambda query, value: replace(query, thread=value),
     "meter": lambda query, value: replace(query, meter=value),
     "deferred": _deferred,
+    "!deferred": _not_deferred,
 }
 _ACCOUNT_VERBS: Final[dict[str, Callable[[AccountQuery, str], AccountQuery]]] = {
     "meter": lambda query, value: replace(query, meter=value),

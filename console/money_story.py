@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from console.jsontext import Line
     from console.money_model import Guard, ReservationStory, RunRow
+    from console.present import Safe
     from console.widgets.columns import Scene
 
 KINDS: Final = {Kind.DAY: "money of a day", Kind.METER: "units of a meter", Kind.TENTATIVE: "tentative row"}
@@ -28,14 +29,20 @@ def head(story: ReservationStory, scene: Scene, room: int) -> tuple[Line, ...]:
     return grid((Fact(own("what"), Cell(own(what))), *first), room)
 
 
-def body(story: ReservationStory, cap: int | None, scene: Scene, room: int) -> tuple[Line, ...]:
-    """All the rest, section by section."""
+def body(
+    story: ReservationStory,
+    cap: int | None,
+    scene: Scene,
+    room: int,
+    uncapped: Safe = budget_facts.NO_CAP,
+) -> tuple[Line, ...]:
+    """All the rest, section by section; `uncapped` is said of a day that is compared with no cap."""
     sections = (
         _default(story, scene, room),
         _facts(story, room),
         _guard(story, room),
         _runs(story),
-        _beside(story, cap, room),
+        _beside(story, cap, room, uncapped),
         _text("EVIDENCE", story.evidence),
         _text("USAGE, AS THE CALLER TOLD IT", story.usage),
     )
@@ -113,9 +120,9 @@ def _ended(run: RunRow, as_of: datetime) -> Cell:
 # Beside it
 
 
-def _beside(story: ReservationStory, cap: int | None, room: int) -> tuple[Line, ...]:
+def _beside(story: ReservationStory, cap: int | None, room: int, uncapped: Safe) -> tuple[Line, ...]:
     if story.day is not None:
-        return title(f"DAY {safe(story.day.day)}"), *budget_facts.day_lines(story.day, cap, room)
+        return title(f"DAY {safe(story.day.day)}"), *budget_facts.day_lines(story.day, cap, room, uncapped)
     if story.account is not None:
         name = safe(f"{story.account.account}, {story.account.period}")
         return title(f"ACCOUNT {name}"), *budget_facts.account_lines(story.account, room)

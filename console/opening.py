@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from console import targets
+from console.acting.model import Person
 from console.calls import Calls
-from console.config import Asked, Config, settled
+from console.config import Asked, Config, settled, with_habit
 from console.config.problem import ConfigError, unknown
 from console.config.titles import columns_of
 from console.contexts import Contexts
 from console.gateway import EngineGateway
+from console.gateway.acting import EngineActing
+from console.habits import default_habits
 from console.lists import catalogue
 from console.memory import default_memory
 from console.registry import registry_of
@@ -36,15 +40,21 @@ class Opener:
         context = target.context
         contexts = Contexts(self.config, context, default_memory(), opens=self.switched)
         contexts.learn()
+        habits = default_habits()
+        person = Person.here()
         return Session(
             EngineGateway(target.url, secret=target.secret),
             Calls(),
             time.monotonic,
             cap=cap,
-            settings=settled(self.config, context, self.asked),
+            settings=with_habit(settled(self.config, context, self.asked), habits.telling()),
             registry=registry_of(self.config),
             columns=columns_of(self.config, catalogue.titles()),
             contexts=contexts,
+            wall=lambda: datetime.now(UTC),
+            habits=habits,
+            acting=EngineActing(target.url, person, secret=target.secret),
+            person=person,
         )
 
     def switched(self, name: str) -> Session:

@@ -1,10 +1,12 @@
-"""Running the operator's own commands from a page, and the words that its command line completes."""
+"""Running the operator's own commands from a page."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from console import commands, custom
+from console import custom
+from console.acting.outside import Outside
+from console.action import Capability
 from console.present import Tone, safe
 from console.screens.output import OutputScreen
 from console.widgets.prompt import Purpose
@@ -13,7 +15,6 @@ if TYPE_CHECKING:
     from console.config import CustomCommand
     from console.custom import Invocation
     from console.screens.page import Page
-    from console.session import Session
 
 
 def start(page: Page, command: CustomCommand) -> None:
@@ -27,8 +28,18 @@ def start(page: Page, command: CustomCommand) -> None:
         page.say(safe(str(error), 600), Tone.WARN)
 
 
+def typed(page: Page, line: str) -> bool:
+    """Run the command that a typed line asks for; False for any other line, ValueError where it cannot be run."""
+    invocation = custom.invoked(page.session.registry, line)
+    if invocation is not None:
+        run(page, invocation)
+    return invocation is not None
+
+
 def run(page: Page, invocation: Invocation) -> None:
-    """Open the screen of the program's output; ValueError where it cannot be run here."""
+    """Open the screen of the program's output, after a confirmation where it changes something; ValueError where it
+    cannot be run here.
+    """
     session = page.session
     opened = session.contexts.current
     offered = {
@@ -37,14 +48,7 @@ def run(page: Page, invocation: Invocation) -> None:
         "context": None if opened is None else opened.name,
     }
     argv = custom.argv_of(invocation, offered)
-    page.app.push_screen(OutputScreen(session, invocation.command, argv))
-
-
-def words(session: Session) -> tuple[str, ...]:
-    """What the command line completes."""
-    contexts = session.contexts.config.contexts
-    return (
-        *commands.words(),
-        *session.registry.commands,
-        *(f"{commands.CONTEXT} {name}" for name in contexts),
-    )
+    if invocation.command.capability is Capability.WRITE:
+        Outside(page, invocation.command, argv).ask()
+    else:
+        page.app.push_screen(OutputScreen(session, invocation.command, argv))

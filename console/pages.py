@@ -10,7 +10,7 @@ from console.refresh import Poll
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from console.refresh import Freshness
     from console.session import Session
@@ -27,7 +27,8 @@ class Pages(Generic[Row]):
     where it is another stretch of the store than before.
 
     `from_end` reads the same rows from the other end, where the store can; `spare` is how many rows more than the
-    window are asked for, because as many wait to be shown.
+    window are asked for, because as many wait to be shown. `sift` leaves rows of a window out, in the call's thread;
+    `looked` is how many it was given.
     """
 
     def __init__(
@@ -39,6 +40,7 @@ class Pages(Generic[Row]):
         changed: Callable[[Freshness], None],
         turn: asyncio.Lock | None = None,
         show_stretch: Callable[[Page[Row]], None] | None = None,
+        sift: Callable[[Sequence[Row]], tuple[Row, ...]] = tuple,
     ) -> None:
         self._read = read
         self._show = show
@@ -46,7 +48,8 @@ class Pages(Generic[Row]):
         self._from_end: Read[Row] | None = None
         self._asked: Stretch | None = None
         self._shown: Stretch | None = None
-        self.spare = 0
+        self._sift = sift
+        self.spare = self.looked = 0
         self.pager = Pager()
         self.poll: Poll[Page[Row]] = Poll(
             session.calls, self._ask, self._take, changed=changed, monotonic=session.monotonic, turn=turn
@@ -95,7 +98,9 @@ class Pages(Generic[Row]):
                 break
             more = read(following, min(wanted - len(rows), QUERY))
             rows, following = rows + more.rows, more.next
-        return Page(rows if from_end is None else rows[::-1], following, page.as_of)
+        self.looked = len(rows)
+        kept = self._sift(rows)
+        return Page(kept if from_end is None else kept[::-1], following, page.as_of)
 
     def _take(self, page: Page[Row]) -> None:
         self.pager.landed(page.next)

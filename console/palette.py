@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, cast
 
 from textual.command import DiscoveryHit, Hit, Hits, Provider
 
+from console.acting.model import Route
 from console.screens.page import Page
 
 if TYPE_CHECKING:
@@ -36,7 +37,12 @@ class VerbProvider(Provider):
         return screen.session.registry.of(screen.PLACES) if isinstance(screen, Page) else ()
 
     def _run(self, action: Action) -> Callable[[], None]:
-        return partial(cast("Page", self.screen).perform, action.name)
+        return partial(_chosen, cast("Page", self.screen), action.name)
+
+
+def _chosen(page: Page, name: str) -> None:
+    page.session.route = Route.PALETTE
+    page.perform(name)
 
 
 def _title(action: Action) -> str:

@@ -11,12 +11,13 @@ from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NewType
 
 from wcwidth import wcwidth
 
+from console import alphabet, times
 from console.claims_model import Verdict
 from console.model import Counted, ThreadState
 from console.money_model import HoldState
@@ -115,10 +116,6 @@ HOLD_STATES: Final = {
     HoldState.SETTLED: StateMark("#", Tone.MUTED),
 }
 VERDICTS: Final = {Verdict.SAFE: Tone.GOOD, Verdict.ALIVE: Tone.WARN}
-EXACT_SECONDS: Final = 10
-"""Below this an age in a list is told to the second, above it in steps as large: an idle list of threads that
-are a few seconds old would else be drawn again with each refresh, which ruling 59 has no bytes for.
-"""
 
 
 def own(text: str) -> Safe:
@@ -144,15 +141,23 @@ def _escaped(text: str) -> Safe:
     shown: list[str] = []
     marks = COMBINING_LIMIT
     for character in text:
-        mark = unicodedata.category(character) in {"Mn", "Me"} and character not in _JOINERS
+        mark = _is_mark(character)
         marks = marks + 1 if mark else 0
         kept = marks <= COMBINING_LIMIT and bool(shown) if mark else _stands_alone(character)
         shown.append(character if kept else f"<U+{ord(character):04X}>")
     return Safe("".join(shown))
 
 
+def _is_mark(character: str) -> bool:
+    """Whether a character is drawn on the one before it."""
+    known = not alphabet.DRAWN.ascii_only and character not in _JOINERS
+    return known and unicodedata.category(character) in {"Mn", "Me"}
+
+
 def _stands_alone(character: str) -> bool:
     """Whether a character is drawn by itself, with a width that terminals agree on."""
+    if alphabet.DRAWN.ascii_only and not character.isascii():
+        return False
     if character in _PLAIN_SPACES:
         return True
     if character in _BLANKS or character in _JOINERS or character in _PAIRED_SYMBOLS:
@@ -256,25 +261,28 @@ def size(count: int) -> Safe:
 
 
 def instant(at: datetime | None) -> Safe:
-    """Date and time to the millisecond, in UTC: twenty-four cells."""
-    if at is None:
-        return NOTHING
-    return Safe(f"{at.astimezone(UTC):%Y-%m-%d} {stamp(at)}")
+    """Date and time to the millisecond: twenty-four cells in UTC, five more in local time, or an age."""
+    return NOTHING if at is None else Safe(times.instant(at))
 
 
 def clock(at: datetime | None, as_of: datetime) -> Safe:
-    """An instant for a column of ten cells: the time of day on the day of `as_of`, else the date; UTC."""
-    if at is None:
-        return NOTHING
-    moment = at.astimezone(UTC)
-    today = moment.date() == as_of.astimezone(UTC).date()
-    return Safe(f"{moment:%H:%M:%SZ}" if today else f"{moment:%Y-%m-%d}")
+    """An instant for a column of ten cells: the time of day on the day of `as_of`, else the date, or an age."""
+    return NOTHING if at is None else Safe(times.clock(at, as_of))
 
 
 def stamp(at: datetime) -> Safe:
-    """The time of day to the millisecond, in UTC: thirteen cells."""
-    moment = at.astimezone(UTC)
-    return Safe(f"{moment:%H:%M:%S}.{moment.microsecond // 1000:03d}Z")
+    """The time of day to the millisecond, or an age: at most thirteen cells."""
+    return Safe(times.stamp(at))
+
+
+def title(text: Safe) -> Safe:
+    """A column's title, which says how its times are told."""
+    return Safe(times.titled(text))
+
+
+def page_time(as_of: datetime) -> Safe:
+    """The store's time for a header, with the zone that the page is told in."""
+    return Safe(times.page(as_of))
 
 
 def age(span: timedelta | None) -> Safe:
@@ -307,14 +315,7 @@ def span(length: timedelta | None) -> Safe:
 
 
 def _rounded(seconds: int) -> Safe:
-    minutes, hours, days = seconds // 60, seconds // 3600, seconds // 86_400
-    if seconds < 60:
-        return Safe(f"{seconds if seconds < EXACT_SECONDS else seconds - seconds % EXACT_SECONDS}s")
-    if minutes < 60:
-        return Safe(f"{minutes}m")
-    if hours < 24:
-        return Safe(f"{hours}h{minutes % 60:02d}m")
-    return Safe(f"{days:,}d{hours % 24:02d}h")
+    return Safe(times.rounded(seconds))
 
 
 def state(value: ThreadState) -> Cell:

@@ -10,12 +10,13 @@ import os
 import selectors
 import signal
 import subprocess
+import tempfile
 import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,7 +52,7 @@ class Outcome:
 class Program:
     """One run of one program. `stop` and `output` are for other threads than the one in `run`.
 
-    Its standard error goes where its output goes, or nowhere.
+    Its standard error goes where its output goes, or nowhere. `given` is its standard input, which it may leave unread.
     """
 
     def __init__(
@@ -61,11 +62,13 @@ class Program:
         seconds: float,
         most: int = OUTPUT_BYTES,
         errors: int = subprocess.STDOUT,
+        given: bytes = b"",
     ) -> None:
         self._argv = list(argv)
         self._seconds = seconds
         self._most = most
         self._errors = errors
+        self._given = given
         self._output = bytearray()
         self._stop = threading.Event()
         self._group: int | None = None
@@ -103,17 +106,23 @@ class Program:
         return Outcome(ending, code, time.monotonic() - begun)
 
     def _started(self) -> subprocess.Popen[bytes]:
-        process = subprocess.Popen(  # noqa: S603 - the operator's own configuration names it
-            self._argv,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=self._errors,
-            start_new_session=True,  # no terminal to draw on, and a group to end it by
-        )
+        with tempfile.TemporaryFile() as given:  # a file, not a pipe: who does not read it holds nobody up
+            given.write(self._given)
+            given.seek(0)
+            process = self._begun(given if self._given else subprocess.DEVNULL)
         assert process.stdout is not None
         os.set_blocking(process.stdout.fileno(), False)
         self._group = process.pid
         return process
+
+    def _begun(self, given: IO[bytes] | int) -> subprocess.Popen[bytes]:
+        return subprocess.Popen(  # noqa: S603 - the operator's own configuration names it
+            self._argv,
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            start_new_session=True,  # no terminal to draw on, and a group to end it by
+        )
 
     def _follow(self, process: subprocess.Popen[bytes], deadline: float) -> Ending:
         assert process.stdout is not None

@@ -8,7 +8,7 @@ What it knows about its data's freshness it hands out as a frozen `Freshness`, w
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
@@ -23,6 +23,8 @@ T = TypeVar("T")
 
 BASE_SECONDS: Final = 2.0
 SLOWEST_SECONDS: Final = 60.0
+STEPS: Final = (0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, SLOWEST_SECONDS)
+"""Intervals in seconds that the keys go through."""
 COST_SHARE: Final = 0.10
 """The part of its interval that a query may cost before the interval doubles (console.md F6)."""
 BACKOFF_SECONDS: Final = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
@@ -45,6 +47,16 @@ class Pace:
             self.interval = min(self.interval * 2, SLOWEST_SECONDS)
         elif seconds < COST_SHARE * self.interval / 4:
             self.interval = max(self.interval / 2, self.base)
+
+
+def slower(seconds: float) -> float:
+    """The step after an interval; the last one stays."""
+    return next((step for step in STEPS if step > seconds), STEPS[-1])
+
+
+def faster(seconds: float) -> float:
+    """The step before an interval; the first one stays."""
+    return next((step for step in reversed(STEPS) if step < seconds), STEPS[0])
 
 
 def backoff(attempt: int) -> float:
@@ -102,7 +114,7 @@ class Poll(Generic[T]):
         self._question = 0
         self._asked = False
         self._paused = self._hidden = self._unfocused = False
-        self._general = pace is None
+        self._least = 0.0 if pace is None else pace.base
         self.pace = pace if pace is not None else Pace()
         self.freshness = Freshness(Condition.WAITING, self.pace.interval)
 
@@ -115,10 +127,10 @@ class Poll(Generic[T]):
             await self._rest()
 
     def keep_to(self, seconds: float) -> None:
-        """The operator's interval, before the loop begins: a view that has one of its own is never faster than
-        that.
-        """
-        self.pace = Pace(seconds if self._general else max(seconds, self.pace.base))
+        """The operator's interval, from now on: a view that has one of its own is never faster than that."""
+        self.pace = Pace(max(seconds, self._least))
+        self.freshness = replace(self.freshness, interval=self.pace.interval)
+        self._wake.set()
 
     def ask_now(self) -> None:
         """Query as soon as the one in flight is done, also while paused."""
@@ -134,6 +146,12 @@ class Poll(Generic[T]):
         """Ask nothing until `resume`; what is shown stays."""
         self._paused = True
         self._note(Condition.PAUSED)
+
+    def give_up(self) -> None:
+        """Pause, and want no answer any more: neither the one in flight nor one that waits for its turn."""
+        self._question += 1
+        self._asked = False
+        self.pause()
 
     def resume(self) -> None:
         """Go on after `pause`, at once."""
@@ -183,6 +201,8 @@ class Poll(Generic[T]):
     async def _once(self) -> None:
         question = self._question
         async with self._turn:
+            if question != self._question:
+                return  # nobody wants it any more
             started = self._monotonic()
             try:
                 answer = await self._calls.run(self._ask)

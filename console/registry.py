@@ -91,14 +91,22 @@ def _rekeyed(action: Action, config: Config) -> Action:
 
 
 def _action_of(command: CustomCommand) -> Action:
-    """The operator's command as a verb that looks."""
+    """The operator's command as a verb."""
     where = f"[commands.{command.name}]"
     if command.name in actions.BY_NAME or command.name in commands.RESERVED:
         raise ConfigError.at(command.source, where, "is the name of a verb of the console; choose another")
     if command.key is not None:
-        _check_key(command.key.value, Capability.READ, command.key.source, f"{where} key")
+        _check_key(command.key.value, command.capability, command.key.source, f"{where} key")
     keys = () if command.key is None else (command.key.value,)
-    return Action(command.name, keys, command.name, command.help, _SCOPES[command.scope])
+    return Action(
+        command.name,
+        keys,
+        command.name,
+        command.help,
+        _SCOPES[command.scope],
+        command.capability,
+        command.level,
+    )
 
 
 def _check_key(key: str, capability: Capability, source: Source, where: str) -> None:
@@ -106,9 +114,9 @@ def _check_key(key: str, capability: Capability, source: Source, where: str) -> 
     if not single and key not in FUNCTION_KEYS:
         raise ConfigError.at(source, where, f"cannot be {key!r}; {_ALLOWED}")
     capital = single and key.isupper()
-    if capability is Capability.WRITE and not capital:
+    if capability is not Capability.READ and not capital:
         raise ConfigError.at(
-            source, where, f"cannot be {key!r}: a verb that changes the store needs a capital"
+            source, where, f"cannot be {key!r}: a verb that changes the store, or begins to, needs a capital"
         )
     if capability is Capability.READ and capital and key not in HARMLESS_CAPITALS:
         allowed = ", ".join(sorted(HARMLESS_CAPITALS))

@@ -6,6 +6,7 @@ No driver and no SQLAlchemy here: this runs before the first frame.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 from urllib.parse import unquote_plus, urlsplit
@@ -15,6 +16,8 @@ from console.model import StoreLabel
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
 MEMORY: Final = "memory:"
+_MAGIC: Final = b"SQLite format 3\0"
+"""What every database file begins with; an empty one is a database without tables."""
 _SECRETS: Final = frozenset({"password", "sslpassword"})
 _UNKNOWN: Final = StoreLabel("postgresql", "postgresql", "postgresql://...")
 """Of what cannot be taken apart, which may hide a password anywhere."""
@@ -41,7 +44,19 @@ def url_of(word: str) -> str:
     path = Path(word.removeprefix(SQLITE))
     if not _is_file(path):
         raise NoStoreError(_missing(path))
+    _check_database(path)
     return f"{SQLITE}{path}"
+
+
+def _check_database(path: Path) -> None:
+    """NoStoreError for a file of another kind: asking it again and again would never be answered."""
+    with (
+        suppress(OSError),
+        path.open("rb") as file,
+    ):  # what may not be read is said by who opens it as a store
+        begin = file.read(len(_MAGIC))
+        if begin not in {b"", _MAGIC}:
+            raise NoStoreError(f"{str(path)!r} is no SQLite database; name the file of a store")
 
 
 def new_url_of(word: str) -> str:

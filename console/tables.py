@@ -164,8 +164,24 @@ EFFECTS: Final[tuple[Column[Effect], ...]] = (
     Column(own("VALUE"), 14, lambda row, _: Cell(present.safe(row.value), Tone.MUTED), most=400),
 )
 
-_TIME: Final[Column[EventRow]] = Column(
-    own("TIME (UTC)"), 13, lambda row, _: Cell(present.stamp(row.at), Tone.MUTED)
+
+def _own_time(row: EventRow) -> Cell:
+    """The event's own instant; where its producer gave none, when it arrived, which `~` says."""
+    if row.own is None:
+        return Cell(own(f"~{present.stamp(row.at)}"), Tone.MUTED)
+    return Cell(present.stamp(row.own), Tone.MUTED)
+
+
+def _payload(row: EventRow) -> Cell:
+    """The payload's beginning, after what the tail has to say of the events before it."""
+    if not row.skipped:
+        return Cell(present.safe(row.payload), Tone.MUTED)
+    return Cell(own(f"[{row.skipped:,} dropped before this] {present.safe(row.payload)}"), Tone.WARN)
+
+
+_TIME: Final[Column[EventRow]] = Column(own("TIME (UTC)"), 14, lambda row, _: _own_time(row))
+_ARRIVED: Final[Column[EventRow]] = Column(
+    own("ARRIVED"), 13, lambda row, _: Cell(present.stamp(row.at), Tone.MUTED), leaves=1
 )
 _SEQ: Final[Column[EventRow]] = Column(
     own("SEQ"), 7, lambda row, _: Cell(present.number(row.seq)), right=True, leaves=3
@@ -176,12 +192,11 @@ _KIND: Final[Column[EventRow]] = Column(
 _TOKEN: Final[Column[EventRow]] = Column(
     own("TOKEN"), 7, lambda row, _: Cell(present.number(row.token)), right=True, leaves=1
 )
-_PAYLOAD: Final[Column[EventRow]] = Column(
-    own("PAYLOAD"), 16, lambda row, _: Cell(present.safe(row.payload), Tone.MUTED), most=400
-)
+_PAYLOAD: Final[Column[EventRow]] = Column(own("PAYLOAD"), 16, lambda row, _: _payload(row), most=400)
 
 EVENTS: Final[tuple[Column[EventRow], ...]] = (
     _TIME,
+    _ARRIVED,
     Column(
         own("THREAD"), 14, lambda row, _: Cell(present.safe(row.thread), Tone.STRONG), most=28, shorten=middle
     ),
@@ -195,6 +210,7 @@ EVENTS: Final[tuple[Column[EventRow], ...]] = (
 THREAD_EVENTS: Final[tuple[Column[EventRow], ...]] = (
     _SEQ,
     _TIME,
+    _ARRIVED,
     _KIND,
     Column(own("RUN"), 10, lambda row, _: Cell(present.safe(row.run)), most=20, leaves=2, shorten=middle),
     _TOKEN,

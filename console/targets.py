@@ -53,11 +53,9 @@ def of_context(context: Context) -> Target:
 def url_of(word: str) -> str:
     """The URL that a command opens, with the password that a context's command prints. Not for showing.
 
-    Reads the configuration only for a word that may be a context's name. Raises NoStoreError, ConfigError and
-    GatewayError.
+    A configuration that cannot be read is said whatever the word is, as the console does. Raises NoStoreError,
+    ConfigError and GatewayError.
     """
-    if not NAME.fullmatch(word):
-        return stores.url_of(word)
     target = target_of(word, load())
     return target.url if target.secret is None else target.secret()
 

@@ -2,22 +2,26 @@
 
 A scheme is calm on purpose: one background, two greys, one accent, and a colour for each tone that means
 something. Every tone keeps a contrast of 4.5:1 on every ground it is drawn on, in colour and in the greys of
-NO_COLOR (console.md F12, 4.3): `tests/console/test_theme.py` computes it.
+NO_COLOR (console.md F12, 4.3): `tests/console/test_theme.py` computes it. Two more themes use the terminal's own
+sixteen colours, for whoever has chosen those with care.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from rich.style import Style
+from textual.filter import Monochrome, NoColor
 from textual.theme import Theme
 
+from console import ansi
 from console.present import TAGS, Tone
 
 if TYPE_CHECKING:
     from textual.app import App
+    from textual.filter import LineFilter
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +83,8 @@ DAY: Final = Scheme(
     gone="#6a3aa0",
 )
 SCHEMES: Final = {scheme.name: scheme for scheme in (NIGHT, DAY)}
+NAMES: Final = (*SCHEMES, *ansi.PALETTES)
+"""All that can be worn, in the order in which the verb goes through them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +136,47 @@ def _style(tone: Tone, hue: str) -> Style:
     return Style(color=hue, bold=tone is Tone.HEAD, reverse=tone in TAGS)
 
 
+def _grey(tone: Tone, scheme: Scheme) -> Style:
+    """Without colours the worst word must not be the faintest grey: it stands out by weight and by being turned."""
+    if tone not in {Tone.BAD, Tone.WARN}:
+        return _style(tone, tone_colours(scheme)[tone])
+    return Style(color=scheme.strong, bold=True, reverse=tone is Tone.BAD)
+
+
+def look_of(app: App[Any]) -> Look:
+    """The styles that an application draws with now."""
+    return look(app.theme, grey=app.no_color)
+
+
 @lru_cache(maxsize=8)
-def look(name: str) -> Look:
-    """The styles of a scheme by name; those of `night` for a theme that is not ours."""
+def look(name: str, *, grey: bool = False) -> Look:
+    """The styles of a theme by name, `grey` those for NO_COLOR; those of `night` for a theme that is not ours."""
+    if name in ansi.PALETTES:
+        return _terminal_look(ansi.PALETTES[name])
     scheme = SCHEMES.get(name, NIGHT)
     return Look(
-        tones={tone: _style(tone, hue) for tone, hue in tone_colours(scheme).items()},
+        tones={
+            tone: _grey(tone, scheme) if grey else _style(tone, hue)
+            for tone, hue in tone_colours(scheme).items()
+        },
         ground=Style(color=scheme.text, bgcolor=scheme.ground),
         band=Style(color=scheme.text, bgcolor=scheme.band),
         raised=Style(color=scheme.text, bgcolor=scheme.raised),
         cursor=Style(color=scheme.strong, bgcolor=scheme.cursor),
         faded_cursor=Style(color=scheme.text, bgcolor=scheme.band),
+    )
+
+
+def _terminal_look(palette: ansi.Palette) -> Look:
+    """On the terminal's own ground everywhere; the cursor's line is turned, which keeps every contrast."""
+    plain = Style(color="default", bgcolor="default")
+    return Look(
+        tones={tone: palette.style(tone) for tone in Tone},
+        ground=plain,
+        band=plain,
+        raised=plain,
+        cursor=plain + Style(reverse=True),
+        faded_cursor=plain + Style(underline=True),
     )
 
 
@@ -179,4 +215,22 @@ def install(app: App[None]) -> None:
     """Register our themes and put the first one on."""
     for scheme in SCHEMES.values():
         app.register_theme(textual_theme(scheme))
+    for palette in ansi.PALETTES.values():
+        app.register_theme(palette.textual_theme())
     app.theme = NIGHT.name
+
+
+def following(name: str) -> str:
+    """The theme that comes after one."""
+    return NAMES[(NAMES.index(name) + 1) % len(NAMES)] if name in NAMES else NAMES[0]
+
+
+def wear(app: App[None], name: str) -> None:
+    """Put a theme on. Under NO_COLOR the terminal's own colours are left out, not turned to grey: the toolkit knows
+    no grey of theirs and would draw black on black (console.md 4.3).
+    """
+    if app.no_color:
+        wanted: LineFilter = NoColor() if name in ansi.PALETTES else Monochrome()
+        filters = app._filters  # noqa: SLF001 - chosen by the toolkit once, for the first theme
+        filters[:] = [wanted if isinstance(each, Monochrome | NoColor) else each for each in filters]
+    app.theme = name

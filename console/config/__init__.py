@@ -9,7 +9,7 @@ from console.config.command import CustomCommand
 from console.config.context import Colour, Context
 from console.config.file import CONFIG_VARIABLE, load
 from console.config.problem import ConfigError
-from console.config.settings import Asked, Settings, settled
+from console.config.settings import Asked, Settings, settled, with_habit
 from console.config.source import DEFAULT, Layer, Source, Valued
 from console.config.whole import Config
 
@@ -28,4 +28,5 @@ __all__ = [
     "Valued",
     "load",
     "settled",
+    "with_habit",
 ]

@@ -1,4 +1,7 @@
-"""`[commands.NAME]`: a program of the operator's own, for the row under the cursor. It may only look.
+"""`[commands.NAME]`: a program of the operator's own, for the row under the cursor.
+
+One that changes something says `capability = "write"`: it runs only while changes are on, is confirmed as its `level`
+says (1 to 3), and stands in the audit with what it came to. Its key is a capital.
 
 [commands.logs]
 key = "b"
@@ -16,6 +19,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from console.action import Capability, Level
 from console.config.problem import unknown
 
 if TYPE_CHECKING:
@@ -30,10 +34,9 @@ MOST_LIMIT: Final = 600.0
 """Seconds that a program may take."""
 OFFERED: Final = ("id", "store", "context")
 """Placeholders filled by the console: the row's id, the store's address without its password, the context."""
-_UNDECLARED: Final = 'is missing; say capability = "read" of a program that changes nothing'
-_WRITES: Final = (
-    "must be \"read\": a program of one's own may only look; changes go through the console's plans"
-)
+_UNDECLARED: Final = 'is missing; say capability = "read" of a program that changes nothing, else "write"'
+_CAPABILITIES: Final = {each.value: each for each in (Capability.READ, Capability.WRITE)}
+_LEVELLED: Final = 'belongs to a command with capability = "write": what only looks is not confirmed'
 
 
 class Scope(StrEnum):
@@ -64,6 +67,8 @@ class CustomCommand:
     limit: float
     help: str
     source: Source
+    capability: Capability = Capability.READ
+    level: Level = Level.NONE
 
     @property
     def needs_row(self) -> bool:
@@ -79,7 +84,7 @@ def commands_of(root: Table) -> dict[str, CustomCommand]:
 def _command(name: str, table: Table) -> CustomCommand:
     if not NAME.fullmatch(name):
         raise table.named_error("is no name; use small letters, digits, - and _, at most 32")
-    _check_capability(table)
+    capability = _capability(table)
     inputs = _inputs(table)
     scope = table.word("scope", Scope, "scope")
     limit = table.number("limit", LEAST_LIMIT, MOST_LIMIT, "seconds")
@@ -93,18 +98,33 @@ def _command(name: str, table: Table) -> CustomCommand:
         limit=DEFAULT_LIMIT if limit is None else limit.value,
         help=f"Your own command {name}" if help_text is None else help_text.value,
         source=table.source("argv"),
+        capability=capability,
+        level=_level(table, capability),
     )
     table.done()
     return command
 
 
-def _check_capability(table: Table) -> None:
+def _capability(table: Table) -> Capability:
     """A command that does not say what it does is refused (console.md 3.1, row 10)."""
-    capability = table.text("capability")
-    if capability is None:
+    said = table.text("capability")
+    if said is None:
         raise table.error("capability", _UNDECLARED)
-    if capability.value != "read":
-        raise table.error("capability", _WRITES)
+    if said.value not in _CAPABILITIES:
+        raise table.error("capability", unknown(said.value, _CAPABILITIES, "capability"))
+    return _CAPABILITIES[said.value]
+
+
+def _level(table: Table, capability: Capability) -> Level:
+    """How it is confirmed: every change at least by a question (console.md 3.1, row 22)."""
+    said = table.number("level", Level.ASK, Level.REASON, "as the levels are numbered")
+    if capability is Capability.READ:
+        if said is not None:
+            raise table.error("level", _LEVELLED)
+        return Level.NONE
+    if said is not None and said.value != int(said.value):
+        raise table.error("level", "must be 1, 2 or 3")
+    return Level.ASK if said is None else Level(int(said.value))
 
 
 def _inputs(table: Table) -> tuple[str, ...]:

@@ -5,12 +5,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from console.config.context import LEAST_REFRESH, MOST_REFRESH
 from console.config.problem import ConfigError
 from console.config.source import DEFAULT, Layer, Source, Valued
+from console.times import Telling
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +30,7 @@ _TRUTHS: Final = {"1": True, "true": True, "yes": True, "0": False, "false": Fal
 _USUALLY: Final = Valued(USUAL_REFRESH)
 _EVERYBODY: Final[Valued[str | None]] = Valued(None)
 _OPEN: Final = Valued(value=False)
+_UTC: Final = Valued(Telling.UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,15 +40,20 @@ class Asked:
     refresh: float | None = None
     tenant: str | None = None
     read_only: bool = False
+    ascii: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What holds for one console on one store. `refresh` is in seconds; no `tenant` means all of them."""
+    """What holds for one console on one store. `refresh` is in seconds; no `tenant` means all of them; `ascii`
+    says that nothing else is drawn.
+    """
 
     refresh: Valued[float] = _USUALLY
     tenant: Valued[str | None] = _EVERYBODY
     read_only: Valued[bool] = _OPEN
+    time: Valued[Telling] = _UTC
+    ascii: Valued[bool] = _OPEN
 
 
 def settled(
@@ -78,7 +85,16 @@ def settled(
         refresh=_first(refresh, USUAL_REFRESH),
         tenant=_first(tenant, None),
         read_only=_strictest(read_only),
+        time=_first([config.time], Telling.UTC),
+        ascii=_first([_option("--ascii", asked.ascii or None), config.ascii], default=False),
     )
+
+
+def with_habit(settings: Settings, telling: Telling | None) -> Settings:
+    """The settings with what the operator chose by key and what was kept of it: the last word."""
+    if telling is None:
+        return settings
+    return replace(settings, time=Valued(telling, Source(Layer.HABIT, "t")))
 
 
 def _first(layers: list[Valued[Any] | None], default: Any) -> Valued[Any]:

@@ -17,6 +17,7 @@ class Layer(StrEnum):
     CONTEXT = "context"
     ENVIRONMENT = "environment"
     COMMAND_LINE = "command line"
+    HABIT = "chosen by key"
 
 
 @dataclass(frozen=True, slots=True)

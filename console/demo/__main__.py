@@ -15,6 +15,7 @@ from console.demo import READY
 from console.demo.agents import Agent, Fleet
 from console.demo.bookkeeper import Bookkeeper
 from console.demo.opening import Opening
+from console.demo.operator import Operator
 from console.demo.stage import furnish
 from engine import open_store
 from engine.errors import EngineError
@@ -31,6 +32,7 @@ def main() -> int:
             fleet = Fleet(store, threads=threads, seed=seed)
             furnish(fleet)
             Opening(fleet, store.clock.now()).write()
+            Operator(store).act(fleet.subjects)
             print(READY, flush=True)  # noqa: T201 - the word the other process waits for
             _work(fleet)
     except EngineError as error:

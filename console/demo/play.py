@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 from console.demo import operations, wishes
 from console.demo.agents import Fleet
 from console.demo.opening import Opening
+from console.demo.operator import Operator
 from console.demo.run import LEASE
 from console.demo.stage import ending
 from engine.checkpoints import CheckpointStatus
@@ -68,6 +69,7 @@ class Play:
             self._until(timedelta(seconds=7))
             self._present(busy, served)
             Opening(self._fleet, self._now).write()
+            Operator(self._store).act(self._fleet.subjects)
         self._clock.advance(self._now - self._clock.now())
 
     def _until(self, before: timedelta) -> None:

@@ -8,9 +8,9 @@ that the first frame is drawn before (ruling 57 says which connections a console
 from console.gateway.reading import EngineGateway
 from console.gateway.store import (
     APPLICATION_NAME,
-    READ_CONNECTIONS,
+    CONNECTIONS,
     STATEMENT_TIMEOUT,
     migrate,
 )
 
-__all__ = ["APPLICATION_NAME", "READ_CONNECTIONS", "STATEMENT_TIMEOUT", "EngineGateway", "migrate"]
+__all__ = ["APPLICATION_NAME", "CONNECTIONS", "STATEMENT_TIMEOUT", "EngineGateway", "migrate"]

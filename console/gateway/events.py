@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from console.gateway import questions
 from console.gateway.store import OpenedStore
+from console.gateway.waits import held_by
 from console.read.documents import document, stored_text
 
 if TYPE_CHECKING:
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from console.model import EventQuery
     from console.read.documents import Document
     from engine import desk
-    from engine.checkpoints.gaps import Held
     from engine.desk.follow import Follower
 
 LOOK_AGAIN: Final = 0.05
@@ -85,14 +85,6 @@ class Following:
         """At most so many of the next events, oldest first."""
         with self._store.desk():
             return [document(row) for row in self._follower.read(limit)]
-
-
-def held_by(held: Held | None) -> str | None:
-    """What to say of a wait: which process has the transaction open, where that is known."""
-    if held is None:
-        return None
-    who = "a transaction that has not ended" if held.pid is None else f"server process {held.pid}"
-    return f"events from #{held.position:,} on wait for {who}"
 
 
 def _whole(door: desk.Desk, row: desk.EventRow) -> Document:

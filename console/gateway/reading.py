@@ -7,11 +7,17 @@ from typing import TYPE_CHECKING, Final
 from console import stores
 from console.gateway import claim_rows, questions, queue_rows, rows
 from console.gateway.held import HeldMoney, one, read
+from console.gateway.jobs import JobsReading
+from console.gateway.meant import MeantReading
 from console.gateway.money import MoneyReading
 from console.gateway.overview import OverviewReading
+from console.gateway.plans import PlansReading
+from console.gateway.records import RecordsReading
+from console.gateway.resolving import ResolvingReading
 from console.gateway.store import OpenedStore
+from console.gateway.tailing import TailReading
 from console.identity import Identity
-from console.model import EventBatch, GatewayError, Page
+from console.model import GatewayError, Page
 from console.queue_model import QueueState
 
 if TYPE_CHECKING:
@@ -20,7 +26,6 @@ if TYPE_CHECKING:
     from console.claims_model import ClaimQuery, ClaimRow, ClaimStory, ClaimTotals, HolderRow
     from console.model import (
         Counted,
-        EventQuery,
         IncompleteQuery,
         StoreLabel,
         ThreadQuery,
@@ -37,7 +42,16 @@ _OPEN: Final = (QueueState.LEASED, QueueState.QUEUED)
 """The open entries' states, in the order in which they are listed."""
 
 
-class EngineGateway(MoneyReading, OverviewReading):
+class EngineGateway(
+    TailReading,
+    MoneyReading,
+    MeantReading,
+    OverviewReading,
+    PlansReading,
+    JobsReading,
+    RecordsReading,
+    ResolvingReading,
+):
     """Reads a store through `engine.desk`. Safe to share between threads."""
 
     def __init__(self, url: str, clock: Clock | None = None, secret: Callable[[], str] | None = None) -> None:
@@ -48,6 +62,10 @@ class EngineGateway(MoneyReading, OverviewReading):
     def close(self) -> None:
         """End running calls and give the connections back."""
         self._store.close()
+
+    def interrupt(self) -> None:
+        """End the calls that run now, in the database as well."""
+        self._store.interrupt()
 
     def identity(self) -> Identity:
         """Which server, database and role the connection has reached."""
@@ -165,28 +183,6 @@ class EngineGateway(MoneyReading, OverviewReading):
         with self._store.desk() as door:
             found = door.queue_entry(entry)
         return None if found is None else queue_rows.queue_runs(found)
-
-    # Events
-
-    def newest_events(self, query: EventQuery, limit: int) -> EventBatch:
-        """The newest events, to begin a tail with: nothing before them counts as dropped."""
-        batch = self._events(query, None, limit)
-        return EventBatch(batch.rows, batch.position, len(batch.rows), 0, batch.as_of, batch.before)
-
-    def events(self, query: EventQuery, position: str, limit: int) -> EventBatch:
-        """The events after a position."""
-        return self._events(query, position, limit)
-
-    def older_events(self, query: EventQuery, before: str, limit: int) -> EventBatch:
-        """The events before a position, oldest first."""
-        with self._store.desk() as door:
-            page = door.events_before(before, limit=limit, **questions.event_filter(query))
-        return rows.batch(page, page.rows[::-1])
-
-    def _events(self, query: EventQuery, position: str | None, limit: int) -> EventBatch:
-        with self._store.desk() as door:
-            page = door.events(position, limit=limit, **questions.event_filter(query))
-        return rows.batch(page, page.rows)
 
 
 def _stored(text: str | None, what: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from console.gateway.queue_rows import queue_row
+from console.gateway.waits import lasting
 from console.model import (
     Checkpoint,
     Counted,
@@ -131,8 +133,23 @@ def batch(found: desk.EventPage, rows: tuple[desk.EventRow, ...]) -> EventBatch:
     """What a tail read: `rows` are those of the page, oldest first."""
     dropped = found.received - len(rows)
     return EventBatch(
-        tuple(map(_event, rows)), found.position, found.received, dropped, found.as_of, found.before
+        tuple(map(_event, rows)),
+        found.position,
+        found.received,
+        dropped,
+        found.as_of,
+        found.before,
+        gaps=found.gaps,
+        behind=found.behind,
+        searched=found.searched,
+        held=lasting(found.held),
     )
+
+
+def first_batch(found: desk.EventPage) -> EventBatch:
+    """What a tail begins with: of the log before it nothing was received, dropped or missing."""
+    made = batch(found, found.rows)
+    return replace(made, received=len(made.rows), dropped=0, gaps=0, behind=0)
 
 
 def _event(row: desk.EventRow) -> EventRow:
@@ -146,6 +163,7 @@ def _event(row: desk.EventRow) -> EventRow:
         checkpoint=row.checkpoint_id,
         token=row.token,
         at=row.committed_at,
+        own=row.timestamp,
         payload=row.payload,
         size=row.size,
     )

@@ -10,8 +10,10 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from console.gateway import questions
+from console.gateway.job_scripts import JobReads
 from console.gateway.money_scripts import MoneyReads
 from console.gateway.overview_scripts import OverviewReads
+from console.gateway.records_scripts import RecordsReads
 from console.gateway.store import OpenedStore
 from console.read.documents import document, page_of
 
@@ -34,7 +36,7 @@ def reading(url: str) -> Iterator[Reads]:
         store.close()
 
 
-class Reads(MoneyReads, OverviewReads):
+class Reads(MoneyReads, OverviewReads, JobReads, RecordsReads):
     """Each call is one bounded read; raises GatewayError. Pages are `{as_of, next, rows}`."""
 
     def __init__(self, store: OpenedStore) -> None:

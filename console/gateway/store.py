@@ -5,9 +5,11 @@ from __future__ import annotations
 import threading
 from contextlib import contextmanager
 from datetime import timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, ClassVar, Final
 
 from console import VERSION, stores
+from console.gateway import faults
+from console.gateway.running import Running
 from console.model import GatewayError
 
 if TYPE_CHECKING:
@@ -17,8 +19,11 @@ if TYPE_CHECKING:
     from engine import Store, desk
     from engine.clock import Clock
 
-READ_CONNECTIONS: Final = 2
+CONNECTIONS: Final = 1
+"""Of each store: a console reads on one, may listen on one, and writes on one while `W` is open (ruling 57)."""
 STATEMENT_TIMEOUT: Final = timedelta(seconds=1)
+WRITE_TIMEOUT: Final = timedelta(seconds=15)
+"""For a change's statements, which may wait for a worker's lock and remove many rows."""
 APPLICATION_NAME: Final = f"holdwatch/{VERSION}"
 
 
@@ -33,6 +38,9 @@ class OpenedStore:
     GatewayError.
     """
 
+    _READ_ONLY: ClassVar[bool] = True
+    _TIMEOUT: ClassVar[timedelta] = STATEMENT_TIMEOUT
+
     def __init__(self, url: str, clock: Clock | None = None, secret: Callable[[], str] | None = None) -> None:
         self._url = url
         self._secret = secret
@@ -42,10 +50,17 @@ class OpenedStore:
         self._store: Store | None = None
         self._opening = threading.Lock()
         self._closing = threading.Event()
+        self._reading = threading.RLock()
+        self._running = Running()
+
+    @property
+    def closing(self) -> bool:
+        """Whether it was closed for good."""
+        return self._closing.is_set()
 
     @contextmanager
-    def desk(self) -> Iterator[desk.Desk]:
-        """What an operator may ask, for one call or a few that belong together."""
+    def listening(self) -> Iterator[desk.Desk]:
+        """What an operator may ask, for who asks nothing and only waits for hints."""
         from engine.errors import EngineError
 
         try:
@@ -53,7 +68,20 @@ class OpenedStore:
         except EngineError as error:
             if getattr(error, "sqlstate", None) in REFUSED_LOGIN:
                 self._drop()  # the next call asks for the password anew
-            raise GatewayError(error.explain(), code=error.code, retryable=error.retryable) from error
+            raise faults.told(error, self._locks) from error
+
+    def _locks(self) -> tuple[desk.TableLock, ...]:
+        return self._opened().desk.table_locks()
+
+    @contextmanager
+    def desk(self) -> Iterator[desk.Desk]:
+        """The same door for one call or a few that belong together; one caller at a time."""
+        with self._running.one(), self._reading, self.listening() as door:
+            yield door
+
+    def interrupt(self) -> None:
+        """End the calls that run now, in the database as well; they fail with the code `faults.STOPPED`."""
+        self._running.end()
 
     def close(self) -> None:
         """End running calls and give the connections back."""
@@ -71,9 +99,9 @@ class OpenedStore:
                     self._url if self._secret is None else self._secret(),
                     clock=self._clock,
                     ensure_schema=False,
-                    read_only=True,
-                    pool_size=READ_CONNECTIONS,
-                    statement_timeout=STATEMENT_TIMEOUT,
+                    read_only=self._READ_ONLY,
+                    pool_size=CONNECTIONS,
+                    statement_timeout=self._TIMEOUT,
                     application_name=APPLICATION_NAME,
                     wakeups=False,
                     cancel=self._closing,
@@ -102,6 +130,13 @@ class OpenedStore:
         store, self._store = self._store, None
         if store is not None:
             store.close()
+
+
+class WritableStore(OpenedStore):
+    """The store that changes go to: made by `W` or by a script, and by nobody else."""
+
+    _READ_ONLY = False
+    _TIMEOUT = WRITE_TIMEOUT
 
 
 def migrate(url: str) -> None:

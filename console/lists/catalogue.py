@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from console import filters, money_filters, tables
+from console import filters, job_filters, money_filters, tables
 from console.lists import questions
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ VIEWS: Final[dict[str, View[object]]] = {
     "claims": questions.of_claims("").view,
     "holders": questions.of_claims(filters.HOLDERS).view,
     "queue": questions.of_queue("").view,
+    "audit": questions.of_audit("", "").view,
+    "jobs": questions.of_jobs("").view,
+    "plans": questions.of_jobs(job_filters.PLANS).view,
+    "items": questions.of_job("", "").view,
     "reservations": questions.of_reservations("").view,
     "fences": questions.of_fences("").view,
     "accounts": questions.of_budgets("", None).view,

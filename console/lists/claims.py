@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from console import claim_facts, present, tables
+from console import audit_filters, claim_facts, present, tables
 from console.claims_model import ClaimQuery, ClaimRow, Stored
 from console.commands import OpenThread
 from console.lists.sorting import Served
@@ -105,6 +105,7 @@ CLAIMS: Final[View[ClaimRow]] = View(
         lambda gateway, row: gateway.claim(row.thread), lambda row: (row.token, row.live, row.refused)
     ),
     ids="claims",
+    history=lambda row: audit_filters.of_thread(row.thread),
     served=Served("LEASE LEFT"),
 )
 BY_THREAD: Final = replace(CLAIMS, order=own("of one holder, by thread"), served=Served("THREAD"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from console import money_facts, present, tables
+from console import audit_filters, money_facts, present, tables
 from console.commands import OpenReservation, OpenThread
 from console.lists import reservations
 from console.lists.sorting import Served
@@ -97,6 +97,7 @@ FENCES: Final[View[FenceRow]] = View(
     orphan=reservations.NO_THREAD,
     copies=lambda fence: fence.row.address.id,
     ids="fences",
+    history=lambda fence: audit_filters.of_reservation(fence.row.address),
     served=Served("CHECK IN"),
 )
 

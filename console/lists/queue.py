@@ -7,7 +7,7 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from console import present, queue_facts, tables
+from console import audit_filters, present, queue_facts, tables
 from console.commands import OpenThread
 from console.lists.view import Extra, Question, Tally, View, claims_of
 from console.present import Cell, Safe, Tone, middle, own
@@ -92,6 +92,7 @@ QUEUE: Final[View[QueueRow]] = View(
         lambda gateway, row: gateway.queue_runs(row.entry), lambda row: (row.state, row.token, row.run)
     ),
     ids="entries",
+    history=lambda row: audit_filters.of_thread(row.thread),
 )
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from console import money, money_facts, present, tables
+from console import audit_filters, money, money_facts, present, tables
 from console.commands import OpenReservation, OpenThread
 from console.lists.sorting import Served
 from console.lists.view import Extra, Question, Tally, View
@@ -100,6 +100,7 @@ RESERVATIONS: Final[View[ReservationRow]] = View(
         lambda row: (row.state, row.attempt, row.deferrals, row.recorded),
     ),
     ids="reservations",
+    history=lambda row: audit_filters.of_reservation(row.address),
     served=Served("DUE IN"),
 )
 SETTLED: Final = replace(

@@ -55,6 +55,11 @@ def following(sort: Sort | None, title: str, served: Served | None) -> Sort | No
     return Sort(title)
 
 
+def reverse(served: Served) -> Sort:
+    """The store's order, last row first."""
+    return Sort(served.title, not served.falling)
+
+
 def sorter(columns: Sequence[Column[Row]], sort: Sort | None) -> Callable[[Sequence[Row]], Sequence[Row]]:
     """Puts rows in the order; what a column says nothing of stands last, either way round."""
     column = next((each for each in columns if sort is not None and each.title == sort.title), None)

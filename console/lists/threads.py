@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from console import facts, tables
+from console import audit_filters, facts, tables
 from console.commands import OpenThread
 from console.lists.sorting import Served
 from console.lists.view import Question, Tally, View, claims_of
@@ -35,6 +35,7 @@ THREADS: Final[View[ThreadRow]] = View(
     opens=lambda row: OpenThread(row.id),
     owner=lambda row: None if row.holder is None else claims_of(row.holder),
     ids="threads",
+    history=lambda row: audit_filters.of_thread(row.id),
     served=Served("UPDATED", falling=True),
 )
 BY_ID: Final = replace(THREADS, order=own("by id"), served=Served("THREAD"))

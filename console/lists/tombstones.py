@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from console import present, tables
+from console import audit_filters, present, tables
 from console.commands import OpenThread
 from console.facts import Fact, fact, grid
 from console.lists.sorting import Served
@@ -81,6 +81,7 @@ TOMBSTONES: Final[View[TombstoneRow]] = View(
     facts=_facts,
     opens=lambda row: OpenThread(row.thread),
     ids="tombstones",
+    history=lambda row: audit_filters.of_thread(row.thread),
     served=Served("DELETED", falling=True),
 )
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Generic
 
 from console import filters
 from console.commands import ShowList
 from console.model import Row
 from console.present import own
+from console.sieve import Sieve
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,8 +19,10 @@ if TYPE_CHECKING:
     from console.lists.sorting import Served
     from console.model import Counted, Gateway, Page
     from console.present import Cell, Safe
+    from console.sieve import Values
     from console.widgets.columns import Column, Scene
 
+NO_SIEVE: Final = Sieve()
 NOBODY: Final = own("nobody holds this row")
 
 
@@ -47,7 +50,8 @@ class View(Generic[Row]):
     `none` is what an empty list says; `opens` is what Enter does, `owner` leads to whom the row belongs to, and
     `orphan` says that there is nobody. `copies` is what is copied of the row, where that is not its key. `ids` are
     what its rows are known by: marks of one list are those of all lists with the same. `served` is the column that
-    the store's order goes by.
+    the store's order goes by. `history` is the audit's filter for what was done to a row by hand, None where the audit
+    knows nothing of it.
     """
 
     title: Safe
@@ -63,6 +67,7 @@ class View(Generic[Row]):
     extra: Extra | None = None
     ids: str = ""
     served: Served | None = None
+    history: Callable[[Row], str | None] = lambda _row: None
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +84,21 @@ class Tally:
 @dataclass(frozen=True, slots=True)
 class Question(Generic[Row]):
     """A view, and how the store is asked for a page of it and for its tally; `from_end` gives the same rows last one
-    first, where an index serves that.
+    first, where an index serves that. `sieve` leaves rows out of what was fetched; `values` are what they have
+    of the filter's fields.
     """
 
     view: View[Row]
     page: Callable[[Gateway, str | None, int], Page[Row]]
     tally: Callable[[Gateway], Tally] = lambda _gateway: Tally()
     from_end: Callable[[Gateway, str | None, int], Page[Row]] | None = None
+    sieve: Sieve = NO_SIEVE
+    values: Values = field(default_factory=dict)
+
+    @property
+    def turned(self) -> Question[Row]:
+        """The same list last one first; ValueError where the store reads it from its first row only."""
+        if self.from_end is None:
+            raise ValueError(f"{self.view.title} are read from their first row only")
+        view = replace(self.view, order=own(f"{self.view.order}, turned round"))
+        return replace(self, view=view, page=self.from_end, from_end=self.page)

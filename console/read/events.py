@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from console import present, stores
+from console import present, targets
 from console.command_line import Exit, Store  # noqa: TC001 - typer reads it at run time
 from console.model import EventQuery
 from console.present import Safe, own, pad
@@ -58,7 +58,7 @@ def events(
     whose = tenancy(tenant, no_tenant, all_tenants)
     query = EventQuery(thread, whose, frozenset(kind) if kind else None)
     show = _json_lines if as_json else _text_lines
-    with refusals(), event_reads(stores.url_of(store)) as reads:
+    with refusals(), event_reads(targets.url_of(store)) as reads:
         if follow:
             raise typer.Exit(_follow(reads, query, after, limit, show))
         if after is None:

@@ -138,6 +138,9 @@ def _states(counts: Document) -> Safe:
     return own(", ".join(f"{table.capped(counts[state])} {state}" for state in _STATES))
 
 
+_NO_CAP = own("the store keeps no cap that this day could be compared with")
+
+
 def reservation(
     store: Store,
     kind: Annotated[str, typer.Argument(metavar="KIND", help=f"{', '.join(Kind)}.")],
@@ -168,7 +171,7 @@ def _there(found: Any, address: Address) -> Any:
 def _text(story: ReservationStory) -> Iterator[Safe]:
     scene = Scene(story.as_of)
     yield present.safe(addresses.address_of(story.row.address), present.TEXT_LIMIT)
-    for line in (*money_story.head(story, scene, ROOM), (), *money_story.body(story, None, scene, ROOM)):
+    for line in (*money_story.head(story, scene, ROOM), (), *money_story.body(story, None, scene, ROOM, _NO_CAP)):
         yield own("".join(cell.text for cell in line).rstrip())
     yield own(f"-- as of {table.at(story.as_of)}")
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from console import filters
 from console.actions import Place, bindings
 from console.lists import questions
-from console.screens.listed import ListedPage
+from console.screens.changing import ChangingPage
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -15,11 +15,14 @@ if TYPE_CHECKING:
     from console.lists.view import Question
 
 
-class ClaimsScreen(ListedPage):
+class ClaimsScreen(ChangingPage):
     """Who holds what, and whether that can be taken from him (console.md F9)."""
 
     PLACES: ClassVar[tuple[Place, ...]] = (
         Place.CLAIMS,
+        Place.CLAIMED,
+        Place.AUDITED,
+        Place.TOLD,
         Place.OWNED,
         Place.MARKED,
         Place.FILTERED,

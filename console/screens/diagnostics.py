@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from console import diagnostics
+from console import copying, diagnostics
 from console.diagnostics import Latency, Section, Terminal
 from console.model import GatewayError
 from console.styles import beside
@@ -94,8 +94,8 @@ class DiagnosticsScreen(ModalScreen[None]):
 
     def _show(self) -> None:
         if self.is_mounted:
-            shown = diagnostics.lines(self.sections())
-            self.query_one(Pane).show(lambda _room: shown)
+            sections = self.sections()
+            self.query_one(Pane).show(lambda room: diagnostics.lines(sections, room))
 
     def action_scroll(self, verb: str) -> None:
         """Scroll the sheet."""
@@ -103,7 +103,6 @@ class DiagnosticsScreen(ModalScreen[None]):
 
     def action_copy(self) -> None:
         """Ask the terminal to take all of it (OSC 52); whether it did is unknown."""
-        copied = diagnostics.text(self.sections())
-        self.app.copy_to_clipboard(copied)
-        count = copied.count("\n")
-        self.query_one(Pane).border_subtitle = f"{count} lines sent to terminal   esc closes"
+        lines = diagnostics.text(self.sections()).splitlines()
+        sent = copying.send(self.app, *lines)
+        self.query_one(Pane).border_subtitle = f"{len(lines)} lines {sent.value}   esc closes"

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Final
 
 from textual import on
 
-from console import facts, filters, jsontext, tables
+from console import facts, filters, goals, jsontext, tables, tail_words
 from console.actions import Place, bindings
-from console.lists import catalogue
-from console.model import EventBatch, EventRow, GatewayError
-from console.present import Cell, Tone, own, safe
-from console.refresh import Pace, Poll
+from console.lists import catalogue, fields
+from console.model import EventRow, GatewayError
+from console.present import Tone, own, safe, width
+from console.screens.tailing import TailPage
 from console.screens.thread import ThreadScreen
-from console.screens.windowed import WindowPage
+from console.sieve import held
 from console.styles import beside
-from console.tail import FRAME, Tail
-from console.widgets.columns import Scene
+from console.tail_model import ThreadEvent
 from console.widgets.listing import Listing
 from console.widgets.pane import Pane
 from console.widgets.prompt import Purpose
 from console.widgets.window import Rest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from textual.binding import BindingType
     from textual.widget import Widget
@@ -34,32 +32,30 @@ if TYPE_CHECKING:
     from console.jsontext import Line
     from console.session import Session
 
-TAIL_SECONDS: Final = 1.0
-"""The interval of a tail while its queries are cheap."""
+SOUGHT: Final = 2_000
+"""Characters of a payload that are looked through for a text."""
+_READS_ON: Final = "; enter reads the whole"
 
 
-class EventsScreen(WindowPage):
+class EventsScreen(TailPage):
     """A tail that rests on the newest event until the operator moves; then it stays where he is."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
-    PLACES: ClassVar[tuple[Place, ...]] = (Place.EVENTS, Place.FILTERED, Place.LIST, Place.EVERYWHERE)
+    PLACES: ClassVar[tuple[Place, ...]] = (
+        Place.EVENTS,
+        Place.OWNED,
+        Place.FILTERED,
+        Place.LIST,
+        Place.EVERYWHERE,
+    )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
     MODE: ClassVar[str] = "events"
     FIELDS: ClassVar[tuple[str, ...]] = filters.EVENT_FIELDS
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
-        self._tail = Tail(filters.events(self.filter))
-        self._turn = asyncio.Lock()
-        self._poll = Poll(
-            session.calls,
-            lambda: self._tail.ask(session.gateway),
-            self._take,
-            changed=self.freshened,
-            monotonic=session.monotonic,
-            pace=Pace(TAIL_SECONDS),
-            turn=self._turn,
-        )
+        self._told: str | None = None
+        self._sought = ""
 
     def compose_body(self) -> Iterable[Widget]:
         """The tail, and the event under the cursor."""
@@ -81,97 +77,97 @@ class EventsScreen(WindowPage):
         """All columns that the list has."""
         return tables.EVENTS
 
-    def polls(self) -> tuple[Poll[Any], ...]:
-        """The tail."""
-        return (self._poll,)
-
-    def main_widget(self) -> Listing[EventRow]:
-        """The tail's list."""
-        return self.query_one("#list", Listing)
-
-    def _take(self, batch: EventBatch) -> None:
-        self._tail.take(batch)
-        self.as_of = batch.as_of
-        listing = self.main_widget()
-        listing.empty = own("no events for this filter (esc clears it)" if self.filter else "no events yet")
-        listing.show(tuple(self._tail.rows), Scene(batch.as_of))
+    def held_values(self) -> dict[str, tuple[str, ...]]:
+        """What the events held have of the filter's fields."""
+        return {name: held(self._tail.rows, value_of) for name, value_of in fields.EVENTS.items()}
 
     def crumbs(self) -> tuple[Line, Line]:
-        """The filter and whether we follow; then the counters."""
-        following = not self.main_widget().window.pinned
-        way = (
-            Cell(own("  following"), Tone.GOOD)
-            if following
-            else Cell(own("  anchored (f follows)"), Tone.WARN)
+        """The filter and how the tail goes on; then the counters."""
+        going = tail_words.Going(
+            paused=self._poll.paused,
+            pinned=self.main_widget().window.pinned,
+            catching_up=self._catching_up,
         )
-        what = Cell(safe(f"  /{self.filter}"), Tone.WARN) if self.filter else Cell(own(""))
-        dropped = Tone.BAD if self._tail.dropped else Tone.MUTED
-        counters = (
-            Cell(own(f"received {self._tail.received:,}  shown {len(self._tail.rows):,}  "), Tone.MUTED),
-            Cell(own(f"dropped {self._tail.dropped:,} "), dropped),
-        )
-        return (Cell(own(" Events"), Tone.HEAD), what, way), counters
+        room = self.size.width
+        way = tail_words.way(self._tail, self.filter, going, room)
+        return way, tail_words.counters(self._tail, room - sum(width(cell.text) for cell in way))
+
+    # One event
 
     @on(Listing.Moved)
     def _show_detail(self) -> None:
         event = self.main_widget().window.current
+        if (None if event is None else event.position) != self._told:
+            self._told = None if event is None else event.position
+            self._tell(event, None)
+        self.update_lines()
+
+    def _tell(self, event: EventRow | None, whole: str | None) -> None:
+        """Show an event; `whole` is its payload, where the list has only the beginning of that."""
         pane = self.query_one("#detail", Pane)
         if event is None:
             pane.show(lambda _room: (), from_top=True)
-        else:
-            body = jsontext.lines(event.payload, event.size)
-            pane.show(lambda room: self._told(event, body, room), from_top=True)
-        self.update_lines()
+            return
+        text = event.payload if whole is None else whole
+        body = jsontext.lines(text, event.size, _READS_ON, jsontext.Keys.SORTED)
+        pane.show(lambda room: self._facts_and(event, body, room), from_top=True)
 
-    def _told(self, event: EventRow, body: tuple[Line, ...], room: int) -> tuple[Line, ...]:
+    def _facts_and(self, event: EventRow, body: tuple[Line, ...], room: int) -> tuple[Line, ...]:
         """Facts, then the payload; on a low screen most facts come after it."""
         first, *others = facts.of_event(event, room)
         return (first, *body, *others) if self.has_class("-low") else (first, *others, *body)
 
     @on(Listing.Opened)
-    def _open(self) -> None:
+    def _read(self) -> None:
+        """Into the event: more room for it, all of its payload, and the tail stays here."""
+        listing = self.main_widget()
+        row = listing.target_row
+        if row is None:
+            return
+        listing.go(listing.window.cursor)
+        pane = self.query_one("#detail", Pane)
+        pane.display = True
+        self.add_class("-reading")
+        pane.focus()
+        if jsontext.is_cut(row.payload, row.size):
+            self.run_worker(self._fetch(row), group="text", exclusive=True, exit_on_error=False)
+
+    async def _fetch(self, row: EventRow) -> None:
+        gateway = self.session.gateway
+        try:
+            whole = await self.session.calls.run(partial(gateway.payload, row.thread, row.seq))
+        except GatewayError as error:
+            self.say(safe(error.message, 600), Tone.BAD)
+            return
+        if self._told == row.position:
+            self._tell(row, whole)
+
+    def step_back(self) -> bool:
+        """Out of the event that is read; then esc clears the filter."""
+        if not self.has_class("-reading"):
+            return super().step_back()
+        self.remove_class("-reading")
+        self.set_focus(self.main_widget())
+        return True
+
+    def do_owner(self) -> None:
         row = self.main_widget().target_row
-        if row is not None:
+        if row is None:
+            self.say(own("owner: no event under the cursor"), Tone.WARN)
+        else:
             self.app.push_screen(ThreadScreen(self.session, row.thread))
+
+    def do_wrap(self) -> None:
+        pane = self.query_one("#detail", Pane)
+        pane.wrap(on=not pane.wraps)
+        self.say(
+            own("long lines are folded" if pane.wraps else "long lines are cut at the edge (z folds them)")
+        )
 
     def copyable(self) -> str | None:
         """The id of the event's thread."""
         row = self.main_widget().target_row
         return None if row is None else row.thread
-
-    def ask_with(self, text: str) -> None:
-        """Begin a new tail."""
-        self._tail = Tail(filters.events(text))
-        self.main_widget().ask_other(own("reading ..."))
-
-    def do_follow(self) -> None:
-        listing = self.main_widget()
-        if listing.window.pinned:
-            listing.rest()
-        else:
-            listing.go(listing.window.cursor)
-
-    @on(Listing.NearEnd)
-    def _reach_back(self, event: Listing.NearEnd) -> None:
-        if not event.below and self._tail.room > 0:
-            self.run_worker(self._load_older(self._tail), group="older", exclusive=True, exit_on_error=False)
-
-    async def _load_older(self, tail: Tail) -> None:
-        before = tail.before
-        async with self._turn:
-            if before is None or before != tail.before:
-                return
-            try:
-                batch = await self.session.calls.run(
-                    lambda: self.session.gateway.older_events(tail.query, before, FRAME)
-                )
-            except GatewayError as error:
-                self.say(safe(error.message, 600), Tone.BAD)
-                return
-        tail.take_older(batch)
-        scene = self.scene()
-        if tail is self._tail and scene is not None:
-            self.main_widget().show(tuple(tail.rows), scene)
 
     # Moving in time
 
@@ -191,40 +187,63 @@ class EventsScreen(WindowPage):
         self._shift(timedelta(hours=1))
 
     def _shift(self, span: timedelta) -> None:
-        window = self.main_widget().window
-        if window.current is None:
-            return
-        goal = window.current.at + span
-        found = window.find(lambda row: row.at >= goal)
-        self.main_widget().go(len(window) - 1 if found is None else found)
+        row = self.main_widget().window.current
+        if row is None:
+            self.say(own("no event under the cursor to go on from"), Tone.WARN)
+        else:
+            self._go(row.at + span, f"{span.total_seconds() / 60:+.0f} min")
 
     def go_to(self, goal: str) -> None:
-        """Put the cursor on a time or an event number, among the events held; ValueError if there is none."""
+        """Put the cursor on a time or on a thread's number, wherever in the log it is; ValueError for neither."""
+        near = self.main_widget().window.current
+        if self.as_of is None:
+            raise ValueError(f"{goal}: the store has not answered yet")
+        self._go(goals.goal_of(goal, near, self.as_of), goal)
+
+    def _go(self, goal: goals.Goal, words: str) -> None:
+        """Within the events held, or else elsewhere in the store; the first one held may not be the first of all."""
         listing = self.main_widget()
-        row = listing.window.current
-        if row is None:
-            raise ValueError(f"{goal}: no events are held yet")
-        found = listing.window.find(_wanted(goal, row, self.as_of or row.at))
-        if found is None:
-            raise ValueError(f"{goal}: no such event among the {len(listing.window):,} held")
-        listing.go(found)
+        found = listing.window.find(lambda row: goals.is_held(goal, row))
+        by_number = isinstance(goal, ThreadEvent)
+        if found is None and not by_number and not self._tail.travelled and not self._tail.waiting:
+            listing.go(len(listing.window) - 1)
+            self.say(safe(f"{words}: nothing that late; this is the newest"), Tone.WARN)
+        elif found is None or (found == 0 and not by_number):
+            self.travel(goal, words)
+        else:
+            listing.go(found)
 
+    # Matches
 
-def _wanted(goal: str, near: EventRow, as_of: datetime) -> Callable[[EventRow], bool]:
-    """The first event at or after a time of the last day, or the event of that number of the thread under
-    the cursor.
-    """
-    number = re.fullmatch(r"#?(\d{1,18})", goal)
-    if number is not None:
-        return lambda row: row.thread == near.thread and row.seq == int(number[1])
-    at = _instant(goal, as_of)
-    return lambda row: row.at >= at
+    def take_find(self, text: str) -> None:
+        """Look for a text from here on, among the events held."""
+        self._sought = text.casefold()
+        self._find(1)
 
+    def do_find(self) -> None:
+        self.open_prompt(Purpose.COMMAND, "find ", ())
 
-def _instant(goal: str, as_of: datetime) -> datetime:
-    parts = re.fullmatch(r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?Z?", goal)
-    if parts is None:
-        raise ValueError(f"{goal!r} is neither a time (14:03 or 14:03:22, UTC) nor an event number (#41)")
-    hour, minute, second = int(parts[1]), int(parts[2]), int(parts[3] or 0)
-    at = as_of.astimezone(UTC).replace(hour=hour, minute=minute, second=second, microsecond=0)
-    return at if at <= as_of else at - timedelta(days=1)
+    def do_next_match(self) -> None:
+        self._find(1)
+
+    def do_previous_match(self) -> None:
+        self._find(-1)
+
+    def _find(self, step: int) -> None:
+        if not self._sought:
+            self.do_find()
+            return
+        listing = self.main_widget()
+        window = listing.window
+        ahead = range(window.cursor + step, len(window) if step > 0 else -1, step)
+        place = next((index for index in ahead if self._matches(window.rows[index])), None)
+        if place is not None:
+            listing.go(place)
+            return
+        other = "N looks before it" if step > 0 else "n looks after it"
+        where = "after" if step > 0 else "before"
+        self.say(safe(f"{self._sought!r}: none {where} this event among those held; {other}"), Tone.WARN)
+
+    def _matches(self, row: EventRow) -> bool:
+        texts = (row.kind, row.thread, row.run, row.tenant or "", row.payload[:SOUGHT])
+        return any(self._sought in text.casefold() for text in texts)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from console import money_filters
 from console.actions import Place, bindings
 from console.lists import questions
-from console.screens.listed import ListedPage
+from console.screens.resolving import DecidingPage
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -15,11 +15,15 @@ if TYPE_CHECKING:
     from console.lists.view import Question
 
 
-class FencesScreen(ListedPage):
+class FencesScreen(DecidingPage):
     """What waits for a resolver or a person."""
 
     PLACES: ClassVar[tuple[Place, ...]] = (
         Place.FENCES,
+        Place.DUE,
+        Place.DECIDED,
+        Place.AUDITED,
+        Place.TOLD,
         Place.OWNED,
         Place.MARKED,
         Place.FILTERED,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
+from console import completion, vocabularies
 from console.filters import quoted
 from console.screens.page import Page
 from console.widgets.pane import Pane
@@ -36,11 +37,16 @@ class FilteredPage(Page):
         self.update_lines()
 
     def address_text(self) -> str:
-        """The screen with its filter."""
-        return f"{self.MODE} {self.filter}".strip()
+        """The screen with its filter; `/` says that there is none."""
+        return f"{self.MODE} {self.filter or '/'}"
+
+    def stand_in(self, order: str) -> None:
+        """Stand in the order that an address names; ValueError here, for want of one."""
+        raise ValueError(f"sort:{order}: the rows of this screen have one order only")
 
     def do_filter(self) -> None:
-        self.open_prompt(Purpose.FILTER, self.filter, self.FIELDS)
+        known = vocabularies.of_screen(self.MODE).with_values(self.held_values())
+        self.open_prompt(Purpose.FILTER, self.filter, completion.of_filter(known))
 
     def take(self, purpose: Purpose, text: str) -> None:
         """A filter, or what every screen takes."""

@@ -17,6 +17,7 @@ from console.pages import Pages
 from console.present import Cell, Tone, own, safe
 from console.refresh import Pace, Poll
 from console.screens.marking import MarkingPage
+from console.sieve import held, without
 from console.styles import beside
 from console.widgets.columns import Scene
 from console.widgets.listing import Listing
@@ -58,11 +59,12 @@ class ListedPage(MarkingPage):
         turn = asyncio.Lock()
         self._pages: Pages[Any] = Pages(
             session,
-            lambda after, limit: self._question.page(session.gateway, after, limit),
+            lambda after, limit: self._reading.page(session.gateway, after, limit),
             self._take,
             changed=self.freshened,
             turn=turn,
             show_stretch=self._take_stretch,
+            sift=self._sift,
         )
         self._count = Poll(
             session.calls,
@@ -93,9 +95,19 @@ class ListedPage(MarkingPage):
         detail.can_focus = False
         yield detail
 
-    def polls(self) -> tuple[Poll[Page[Any]], Poll[Tally]]:
+    def polls(self) -> tuple[Poll[Any], ...]:
         """The rows, and how many there are."""
         return self._pages.poll, self._count
+
+    @property
+    def _reading(self) -> Question[Any]:
+        """The question in the order that the operator wants of the store."""
+        return self._question.turned if self.turned else self._question
+
+    @property
+    def turns(self) -> bool:
+        """Whether the store serves its order last row first as well."""
+        return self._question.from_end is not None
 
     def main_widget(self) -> Listing[Any]:
         """The list."""
@@ -104,6 +116,10 @@ class ListedPage(MarkingPage):
     def ask_with(self, text: str) -> None:
         """Begin at the top of the list that the filter asks for."""
         self._question = self.question(text)
+        self.begin()
+
+    def begin(self) -> None:
+        """Read the list from its top."""
         self._tally = Tally(below=self._tally.below)
         self._pages.restart()
         self._extras.forget()
@@ -141,10 +157,26 @@ class ListedPage(MarkingPage):
     def _taken(self, page: Page[Any], show: Callable[[Sequence[Any], Scene], None]) -> None:
         self.as_of = page.as_of
         listing = self.main_widget()
-        nothing = f"0 rows for filter {self.filter} (clear: esc)"
+        nothing = f"{self._none_of()} for filter {self.filter} (clear: esc)"
         listing.empty = safe(nothing) if self.filter else self._question.view.none
         show(page.rows, Scene(page.as_of))
         self._pages.spare = listing.window.pushed
+
+    def _none_of(self) -> str:
+        """What an empty list is empty of."""
+        if not self._question.sieve:
+            return "0 rows"
+        on = "; PgDn reads on" if self._pages.pager.more else ""
+        return f"0 of the {self._pages.looked:,} rows of this window{on}"
+
+    def held_values(self) -> dict[str, tuple[str, ...]]:
+        """What the rows of the window have of the filter's fields."""
+        rows = self.main_widget().window.rows
+        return {name: held(rows, value_of) for name, value_of in self._question.values.items()}
+
+    def _sift(self, rows: Sequence[Any]) -> tuple[Any, ...]:
+        """The rows that the present question leaves in; in a call's thread."""
+        return self._question.sieve.sift(rows)
 
     def _take_tally(self, tally: Tally) -> None:
         self._tally = tally
@@ -152,12 +184,17 @@ class ListedPage(MarkingPage):
 
     def crumbs(self) -> tuple[Line, Line]:
         """Which list, its filter, what is worth a word, its order; then the marks, and which rows of how many."""
-        listing, view = self.main_widget(), self._question.view
+        listing, view = self.main_widget(), self._reading.view
         left: list[Cell] = [Cell(own(f" {view.title}"), Tone.HEAD)]
-        if self.filter:
-            left.append(Cell(safe(f"  /{self.filter}"), Tone.WARN))
-        left += [*self._tally.said, *extent.order(listing.window, view.order, self.sort)]
-        rows = extent.rows(self._extent(), self.sort, only_marked=listing.window.only_marked)
+        asked, sifted = self.filter, self._question.sieve.words
+        if sifted:
+            asked = without(asked, sifted)
+        if asked:
+            left.append(Cell(safe(f"  /{asked}"), Tone.WARN))
+        if sifted:
+            left.append(extent.sifted(sifted, self._pages.looked))
+        left += [*self._tally.said, *extent.order(listing.window, view.order, self.window_sort)]
+        rows = extent.rows(self._extent(), self.window_sort, only_marked=listing.window.only_marked)
         right = (*extent.marks(listing.window), rows)
         keys = "< >" if listing.scrolled else ">"
         return (*left, *extent.columns(listing.hidden_columns, keys, self.size.width, left, right)), right
@@ -169,7 +206,7 @@ class ListedPage(MarkingPage):
             first=first,
             last=last,
             held=len(listing.window),
-            before=pages.pager.offset,
+            before=0 if self._question.sieve else pages.pager.offset,
             more=pages.pager.more,
             total=self._tally.total,
             at_end=pages.at_end,
@@ -202,15 +239,15 @@ class ListedPage(MarkingPage):
 
     @on(Listing.NearEnd)
     def _turn_page(self, event: Listing.NearEnd) -> None:
-        if self.sort is None and not self.main_widget().window.only_marked:
+        if self.window_sort is None and not self.main_widget().window.only_marked:
             self._pages.turn(below=event.below)
 
     @on(Listing.LastWanted)
     def _go_to_last(self) -> None:
         """Ask for the list's last rows, where the cursor is not on them already."""
-        pages, from_end, gateway = self._pages, self._question.from_end, self.session.gateway
+        pages, from_end, gateway = self._pages, self._reading.from_end, self.session.gateway
         there = pages.pager.offset == 0 if pages.at_end else not pages.pager.more
-        if there or self.sort is not None or self.main_widget().window.only_marked:
+        if there or self.window_sort is not None or self.main_widget().window.only_marked:
             return
         if from_end is None:
             self.say(
@@ -229,6 +266,11 @@ class ListedPage(MarkingPage):
         row = self.main_widget().target_row
         if row is not None:
             cast("HoldwatchApp", self.app).carry_out(self._question.view.opens(row))
+
+    def audited(self) -> str | None:
+        """What was done by hand to the row under the cursor."""
+        row = self.main_widget().target_row
+        return None if row is None else self._question.view.history(row)
 
     def do_owner(self) -> None:
         row = self.main_widget().target_row

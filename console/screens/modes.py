@@ -15,9 +15,11 @@ CLAIMS: Final = "claims"
 RESERVATIONS: Final = "reservations"
 FENCES: Final = "fences"
 EVENTS: Final = "events"
+JOBS: Final = "jobs"
+AUDIT: Final = "audit"
 QUEUE: Final = "queue"
 BUDGETS: Final = "budgets"
-MODES: Final = (OVERVIEW, THREADS, CLAIMS, RESERVATIONS, FENCES, EVENTS, QUEUE, BUDGETS)
+MODES: Final = (OVERVIEW, THREADS, CLAIMS, RESERVATIONS, FENCES, EVENTS, JOBS, AUDIT, QUEUE, BUDGETS)
 """Each is the name of a module beside this one, with a class called after it."""
 
 

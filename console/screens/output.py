@@ -6,8 +6,10 @@ import shlex
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual.binding import Binding, BindingType
+from textual.content import Content
 from textual.screen import ModalScreen
 
+from console import copying
 from console.output import SHOWN_BYTES, lines_of
 from console.present import Cell, Safe, Tone, own, safe
 from console.programs import Ending, Outcome, Program
@@ -15,7 +17,7 @@ from console.styles import beside
 from console.widgets.pane import Pane
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from textual.app import ComposeResult
 
@@ -43,7 +45,13 @@ class OutputScreen(ModalScreen[None]):
         Binding("G,end", "scroll('last')", show=False),
     ]
 
-    def __init__(self, session: Session, command: CustomCommand, argv: Sequence[str]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        command: CustomCommand,
+        argv: Sequence[str],
+        ended: Callable[[Outcome], object] = lambda _outcome: None,
+    ) -> None:
         super().__init__()
         self._session = session
         self._name = command.name
@@ -51,19 +59,21 @@ class OutputScreen(ModalScreen[None]):
         self._program = Program(argv, seconds=command.limit, most=SHOWN_BYTES)
         self._begun = session.monotonic()
         self._seen = 0
+        self._ended = ended
         self.outcome: Outcome | None = None
 
     def compose(self) -> ComposeResult:
         """The sheet."""
         sheet = Pane(id="sheet", classes="-raised")
-        sheet.border_title = own(f"your command {self._name}")
+        sheet.border_title = Content(f"your command {self._name}")  # no markup
         yield sheet
 
     def on_mount(self) -> None:
         """Start the program."""
         self._show(())
         self._say()
-        self.run_worker(self._follow(), group="program", exit_on_error=False)
+        # The console's own, not the sheet's: how it ended is wanted also where the sheet was closed meanwhile.
+        self.app.run_worker(self._follow(), group="program", exit_on_error=False)
         self.set_interval(LOOK_SECONDS, self._look)
 
     def on_unmount(self) -> None:
@@ -72,6 +82,7 @@ class OutputScreen(ModalScreen[None]):
 
     async def _follow(self) -> None:
         self.outcome = await self._session.errands.run(self._program.run)
+        self._ended(self.outcome)
         await self._read()
         self._say()
 
@@ -102,7 +113,7 @@ class OutputScreen(ModalScreen[None]):
 
     def _say(self) -> None:
         if self.is_mounted:
-            self.query_one(Pane).border_subtitle = own(f"{self._state()}   y copies the command")
+            self.query_one(Pane).border_subtitle = Content(f"{self._state()}   y copies the command")
 
     def _state(self) -> str:
         outcome = self.outcome
@@ -122,8 +133,8 @@ class OutputScreen(ModalScreen[None]):
 
     def action_copy(self) -> None:
         """Ask the terminal to take the command line (OSC 52)."""
-        self.app.copy_to_clipboard(self.command_line)
-        self.query_one(Pane).border_subtitle = own("command sent to terminal   esc closes")
+        sent = copying.send(self.app, self.command_line)
+        self.query_one(Pane).border_subtitle = own(f"command {sent.value}   esc closes")
 
     def action_scroll(self, verb: str) -> None:
         """Scroll the sheet."""

@@ -15,9 +15,9 @@ from console.overview_cards import Known, Sight, cards
 from console.overview_model import Failed, Overview
 from console.present import Cell, Tone, own, safe
 from console.refresh import Condition, Pace, Poll
+from console.screens import asking
 from console.screens.filtered import FilteredPage
 from console.widgets.board import Board
-from console.widgets.prompt import Purpose
 from console.worries import worries
 
 if TYPE_CHECKING:
@@ -43,7 +43,7 @@ CHANGED: Final = "changed"
 class OverviewScreen(FilteredPage):
     """Reads the parts together and what changed by itself; each card keeps what it last knew."""
 
-    PLACES: ClassVar[tuple[Place, ...]] = (Place.OVERVIEW, Place.LIST, Place.EVERYWHERE)
+    PLACES: ClassVar[tuple[Place, ...]] = (Place.OVERVIEW, Place.SWEPT, Place.LIST, Place.EVERYWHERE)
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
     MODE: ClassVar[str] = "overview"
     FIELDS: ClassVar[tuple[str, ...]] = overview_filters.FIELDS
@@ -139,8 +139,11 @@ class OverviewScreen(FilteredPage):
         if "since:" in text:
             self.call_after_refresh(lambda: self.main_widget().go_to_card(CHANGED))
 
+    def do_sweep(self) -> None:
+        asking.sweep(self, self.address_text())
+
     def do_narrow(self) -> None:
-        self.open_prompt(Purpose.FILTER, self.filter, self.FIELDS)
+        self.do_filter()
 
     def do_next_card(self) -> None:
         self.main_widget().do_next_card()
@@ -162,7 +165,7 @@ class OverviewScreen(FilteredPage):
             case OpenThread(thread):
                 return thread
             case ShowList(screen, text):
-                return f"{screen} {text}".strip()
+                return f"{screen} {text or '/'}"
             case OpenReservation(address):
                 return address.id
         return None if item is None else item.key

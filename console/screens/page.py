@@ -12,15 +12,18 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 from textual import on
 from textual.binding import BindingsMap
 from textual.message import Message
-from textual.screen import Screen
 from textual.worker import Worker, WorkerState
 
-from console import actions, chrome, commands, custom, header, own_commands
+from console import actions, chrome, command_completion, commands, header, own_commands, times
+from console.acting.model import Route
 from console.present import Cell, Safe, Tone, own, safe, width, wrap
 from console.refresh import BASE_SECONDS, Condition, Freshness
+from console.screens.paced import Paced
 from console.styles import beside
+from console.times import Telling
 from console.widgets.band import Band
 from console.widgets.columns import Scene
+from console.widgets.listing import Listing
 from console.widgets.pane import Pane
 from console.widgets.prompt import Prompt, Purpose
 
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
 
     from console.actions import Place
     from console.app import HoldwatchApp
+    from console.completion import Completer
     from console.jsontext import Line
     from console.refresh import Poll
     from console.registry import Registry
@@ -45,7 +49,7 @@ VERB = "screen.verb("
 _PROSE_LINES = 5
 
 
-class Page(Screen[None]):
+class Page(Paced):
     """A screen over the store. A subclass gives body, polls, crumbs, and `do_<verb>` methods of its own."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
@@ -57,6 +61,9 @@ class Page(Screen[None]):
 
     class Recovered(Message):
         """The store answers again: what it is may have changed meanwhile."""
+
+    class Lost(Message):
+        """The store does not answer any more."""
 
     def __init__(self, session: Session) -> None:
         super().__init__()
@@ -103,6 +110,14 @@ class Page(Screen[None]):
     def address_text(self) -> str:
         """This screen as a command."""
 
+    def titles(self) -> tuple[str, ...]:
+        """The columns of the list in front, by which it can be sorted."""
+        return ()
+
+    def held_values(self) -> dict[str, tuple[str, ...]]:
+        """The values of a filter's fields that were read already, for completion."""
+        return {}
+
     def tick(self) -> None:
         """A second went by: draw again what shows an age."""
 
@@ -139,7 +154,7 @@ class Page(Screen[None]):
     def _start(self) -> None:
         self.set_focus(self.main_widget())
         for index, poll in enumerate(self.polls()):
-            poll.keep_to(self.session.settings.refresh.value)
+            poll.keep_to(self.seconds)
             self.run_worker(poll.run(), name=f"poll-{index}", group=f"poll-{index}", exit_on_error=False)
         self.set_interval(TICK_SECONDS, self._tick)
 
@@ -149,18 +164,15 @@ class Page(Screen[None]):
             poll.hide()
 
     def on_screen_resume(self) -> None:
-        """In front again."""
+        """In front again: pace and times may have been changed elsewhere."""
+        self.keep_pace()
         for poll in self.awake():
             poll.reveal()
+        self.retell()
 
     def on_resize(self) -> None:
         """The lines follow the width."""
         self.call_after_refresh(self.update_lines)
-
-    def terminal_focus(self, has_focus: bool) -> None:
-        """The terminal gained or lost the focus."""
-        for poll in self.polls():
-            poll.focus(has_focus)
 
     @on(Worker.StateChanged)
     def _worker_ended(self, event: Worker.StateChanged) -> None:
@@ -182,9 +194,28 @@ class Page(Screen[None]):
         """A poll's news about its data."""
         if self.freshness.cause is not None and state.cause is None:
             self.post_message(self.Recovered())
+        if self.freshness.cause is None and state.cause is not None:
+            self.post_message(self.Lost())
+        if state.condition is Condition.LIVE and state.since != self.freshness.since:
+            self._compare_clocks()
         self.freshness = state
         self.update_lines()
         self.tick()
+        if times.TOLD.telling is Telling.RELATIVE:
+            self.retell()
+
+    def _compare_clocks(self) -> None:
+        """How far this machine's clock is ahead of the store's, by the answer that has just come."""
+        if self.session.wall is not None and self.as_of is not None:
+            self.session.skew = self.session.wall() - self.as_of
+
+    def retell(self) -> None:
+        """Tell all times again, in the way that holds now."""
+        self.update_lines()
+        for pane in self.query(Pane):
+            pane.retell()
+        for listing in self.query(Listing):
+            listing.redraw()
 
     def scene(self) -> Scene | None:
         """The time that rows are drawn for; ages go on only while the data is live.
@@ -202,12 +233,17 @@ class Page(Screen[None]):
         """Say again what the lines say; a line that says the same is not drawn."""
         if not self.is_mounted:
             return
+        if self.is_current:
+            scene = self.scene()
+            times.TOLD.now = None if scene is None else scene.as_of + scene.elapsed
         room, now = self.size.width, self.session.monotonic()
         self.query_one("#too-small", Band).say(chrome.too_small(*self.size))
         left = header.store(self.session, room)
-        self.query_one("#status", Band).say(left, chrome.freshness(self.freshness, self.as_of, now))
+        self.query_one("#status", Band).say(
+            left, chrome.freshness(self.freshness, self.as_of, now, self.session.skew)
+        )
         self.query_one("#crumbs", Band).say(*self.crumbs())
-        self._show_prose("#banner", chrome.banner(self.freshness, self.as_of, now))
+        self._show_prose("#banner", chrome.banner(self.freshness, self.as_of, now, len(self.session.sending.unknown)))
         self._update_notice(room)
         self.query_one("#keys", Band).say(self._key_cells(room))
 
@@ -245,6 +281,7 @@ class Page(Screen[None]):
 
     def action_verb(self, name: str) -> None:
         """A key was pressed."""
+        self.session.route = Route.KEY
         self.perform(name)
 
     def perform(self, name: str, argument: str = "") -> None:
@@ -253,7 +290,7 @@ class Page(Screen[None]):
         """
         action = self.session.registry.named(name)
         self._said = None
-        refused = actions.refusal(action, writable=self.session.writable)
+        refused = actions.refusal(action, writable=self.session.writable, connected=self.connected)
         if refused is not None:
             self.say(refused, Tone.WARN)
             return
@@ -279,17 +316,13 @@ class Page(Screen[None]):
         """No verb is reached by a key while the operator types."""
         return not (action == "verb" and self.query_one(Prompt).is_open)
 
-    def do_pause(self) -> None:
-        pausing = not self.polls()[0].paused
-        for poll in self.polls():
-            if pausing:
-                poll.pause()
-            else:
-                poll.resume()
+    @property
+    def connected(self) -> bool:
+        """Whether the store has answered, and answered the last question."""
+        return self.freshness.since is not None and self.freshness.cause is None
 
-    def do_refresh(self) -> None:
-        for poll in self.polls():
-            poll.ask_now()
+    def do_changes(self) -> None:
+        self.say(own("changes: nothing here can be changed; 1 lists threads, 2 claims, 3 reservations"), Tone.WARN)
 
     def do_copy(self) -> None:
         text = self.copyable()
@@ -306,23 +339,27 @@ class Page(Screen[None]):
         self.say(cast("HoldwatchApp", self.app).send_to_terminal(text))
 
     def do_back(self) -> None:
-        if self.step_back():
+        if self.stop_asking() or self.step_back():
             return
         if len(self.app.screen_stack) > 1:
             self.dismiss()
 
     # Prompt
 
-    def open_prompt(self, purpose: Purpose, text: str, words: Iterable[str]) -> None:
+    def open_prompt(self, purpose: Purpose, text: str, words: Iterable[str] | Completer) -> None:
         """Let the operator type."""
         self.query_one(Prompt).open(purpose, text, words)
         self.update_lines()
 
     def do_command(self) -> None:
-        self.open_prompt(Purpose.COMMAND, "", own_commands.words(self.session))
+        self._open_command("")
 
     def do_cap(self) -> None:
-        self.open_prompt(Purpose.COMMAND, f"{commands.CAP} ", commands.words())
+        self._open_command(f"{commands.CAP} ")
+
+    def _open_command(self, text: str) -> None:
+        complete = command_completion.completer(self.session, self.titles(), self.held_values())
+        self.open_prompt(Purpose.COMMAND, text, complete)
 
     def type_ahead(self, character: str) -> bool:
         """Give the open prompt a character that was typed before it opened; False if none is open."""
@@ -350,9 +387,7 @@ class Page(Screen[None]):
         if purpose is Purpose.COMMAND and not text.strip():
             self.close_prompt()
         elif purpose is Purpose.COMMAND:
-            own_command = custom.invoked(self.session.registry, text)
-            if own_command is not None:
-                own_commands.run(self, own_command)
+            if own_commands.typed(self, text):
                 self.close_prompt()
                 return
             command = commands.parse(text)

@@ -20,6 +20,7 @@ class QueueScreen(ListedPage):
 
     PLACES: ClassVar[tuple[Place, ...]] = (
         Place.QUEUE,
+        Place.TOLD,
         Place.OWNED,
         Place.MARKED,
         Place.FILTERED,

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
-from console import filters, money_story
+from console import audit_filters, filters, money_story
+from console.acting import decisions, offers
+from console.acting.reservation_names import name_of
 from console.actions import Place, bindings
 from console.addresses import address_of
 from console.commands import OpenThread, ShowList
 from console.money_model import Kind
 from console.present import Cell, Tone, own, safe
-from console.refresh import Poll
+from console.refresh import Pace, Poll
+from console.screens import asking, resolving
+from console.screens.menu import MenuScreen
 from console.screens.page import Page
 from console.styles import beside
 from console.widgets.pane import Pane
@@ -21,17 +25,30 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widget import Widget
 
+    from console.acting.decisions import Decision
     from console.app import HoldwatchApp
     from console.jsontext import Line
     from console.money_model import Address, ReservationRow, ReservationStory
+    from console.refresh import Freshness
     from console.session import Session
+
+DECIDED_SECONDS = 10.0
+"""How often past decisions are asked for; they are asked for at once after one that was made here."""
 
 
 class ReservationScreen(Page):
     """Its head above, all the rest below, to be scrolled."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
-    PLACES: ClassVar[tuple[Place, ...]] = (Place.RESERVATION, Place.OWNED, Place.LIST, Place.EVERYWHERE)
+    PLACES: ClassVar[tuple[Place, ...]] = (
+        Place.RESERVATION,
+        Place.DECIDED,
+        Place.AUDITED,
+        Place.TOLD,
+        Place.OWNED,
+        Place.LIST,
+        Place.EVERYWHERE,
+    )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
     MODE: ClassVar[str] = "reservations"
 
@@ -43,6 +60,16 @@ class ReservationScreen(Page):
         self._stories = Poll(
             session.calls, self._ask, self._take, changed=self.freshened, monotonic=session.monotonic
         )
+        self._decisions: tuple[Decision, ...] = ()
+        self._decided = Poll(
+            session.calls,
+            self._ask_decided,
+            self._take_decided,
+            changed=self._decided_known,
+            monotonic=session.monotonic,
+            pace=Pace(DECIDED_SECONDS),
+        )
+        self._undecided = ""
 
     def compose_body(self) -> Iterable[Widget]:
         """The head, and the text below it."""
@@ -52,8 +79,8 @@ class ReservationScreen(Page):
         yield Pane(id="story")
 
     def polls(self) -> tuple[Poll[Any], ...]:
-        """The story."""
-        return (self._stories,)
+        """The story, and who decided it."""
+        return self._stories, self._decided
 
     def main_widget(self) -> Pane:
         """What is scrolled."""
@@ -61,6 +88,21 @@ class ReservationScreen(Page):
 
     def _ask(self) -> ReservationStory | None:
         return self.session.gateway.reservation(self.address)
+
+    def _ask_decided(self) -> tuple[Decision, ...]:
+        name = name_of(self.address)
+        if name is None:
+            return ()
+        page = self.session.gateway.audit(decisions.query_of(name), None, decisions.LOOKED_AT)
+        return decisions.decisions_of(page.rows)
+
+    def _take_decided(self, found: tuple[Decision, ...]) -> None:
+        self._decisions = found
+        self.tick()
+
+    def _decided_known(self, state: Freshness) -> None:
+        self._undecided = "" if state.cause is None else state.cause.message
+        self.tick()
 
     def _take(self, story: ReservationStory | None) -> None:
         self._gone = story is None
@@ -77,7 +119,13 @@ class ReservationScreen(Page):
             return
         self.query_one("#head", Pane).show(lambda room: money_story.head(story, scene, room))
         cap = self.session.cap
-        self.query_one("#story", Pane).show(lambda room: money_story.body(story, cap, scene, room))
+        found, unread = self._decisions, self._undecided
+        self.query_one("#story", Pane).show(
+            lambda room: (
+                *decisions.lines_of(found, room, unread),
+                *money_story.body(story, cap, scene, room),
+            )
+        )
 
     def capped(self) -> None:
         """The bar of the day changes."""
@@ -97,10 +145,32 @@ class ReservationScreen(Page):
         else:
             cast("HoldwatchApp", self.app).carry_out(OpenThread(thread))
 
+    def do_resolve(self) -> None:
+        resolving.open_form(self, self.address)
+
+    def do_reconcile(self) -> None:
+        asking.reconcile(self, asking.Rows((self.address,)), self.address_text())
+
+    def do_changes(self) -> None:
+        """What can be done to it, mildest first."""
+        if self._story is None:
+            self.say(own("changes: it has not been read yet"), Tone.WARN)
+            return
+        menu = MenuScreen(f"changes of {self.address.id}", offers.of_row(self._story.row, ""))
+        self.app.push_screen(menu, self._chosen_change)
+
+    def _chosen_change(self, letter: str | None) -> None:
+        if letter is not None:
+            self.perform({"R": "reconcile", "e": "resolve"}[letter])
+
     def do_beside(self) -> None:
         if self._story is not None:
             beside_it = ShowList("reservations", _peers(self._story.row))
             cast("HoldwatchApp", self.app).carry_out(beside_it)
+
+    def audited(self) -> str | None:
+        """What was done by hand to this reservation."""
+        return audit_filters.of_reservation(self.address)
 
     def copyable(self) -> str:
         """The reservation's id."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from console import money_filters
 from console.actions import Place, bindings
 from console.lists import questions
-from console.screens.listed import ListedPage
+from console.screens.resolving import DecidingPage
 from console.widgets.band import Band
 
 if TYPE_CHECKING:
@@ -19,11 +19,15 @@ if TYPE_CHECKING:
     from console.lists.view import Question
 
 
-class ReservationsScreen(ListedPage):
+class ReservationsScreen(DecidingPage):
     """What is reserved, of any kind, and until when."""
 
     PLACES: ClassVar[tuple[Place, ...]] = (
         Place.RESERVATIONS,
+        Place.DUE,
+        Place.DECIDED,
+        Place.AUDITED,
+        Place.TOLD,
         Place.OWNED,
         Place.MARKED,
         Place.FILTERED,

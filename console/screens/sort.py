@@ -43,8 +43,12 @@ class SortScreen(ModalScreen[str | None]):
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape", "dismiss(None)", show=False)]
 
-    def __init__(self, titles: Sequence[Safe], sort: Sort | None, served: Served | None) -> None:
+    def __init__(
+        self, titles: Sequence[Safe], sort: Sort | None, served: Served | None, turned: Sort | None = None
+    ) -> None:
+        """`turned` is the order besides its own that the store serves."""
         super().__init__()
+        self._turned = turned
         self._letters = letters(titles)
         self._sort = sort
         self._served = served
@@ -67,7 +71,10 @@ class SortScreen(ModalScreen[str | None]):
         then = following(self._sort, title, self._served)
         now = self._sort or self._served
         here = now is not None and now.title == title
-        word = "the store's own order" if then is None else then.words.replace(f" {title}", "")
+        if then is None or then == self._turned:
+            word = f"the store's own order{'' if then is None else ', last row first'}"
+        else:
+            word = then.words.replace(f" {title}", "")
         return (
             Cell(own(f" {letter}  "), Tone.ACCENT),
             Cell(pad(own(title), _TITLE), Tone.HEAD if here else Tone.STRONG),

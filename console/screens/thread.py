@@ -7,13 +7,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 from textual import on
 from textual.widgets import ContentSwitcher
 
-from console import claim_facts, facts
+from console import audit_filters, claim_facts, facts
+from console.acting import offers, targets
+from console.acting.planning import Want
+from console.acting.plans import Deed
 from console.actions import Place, bindings
+from console.addresses import thread_address
 from console.commands import OpenReservation
+from console.filter_words import nearest
 from console.model import EventBatch, EventQuery, ThreadStory
 from console.present import Cell, Tone, middle, own, safe
 from console.refresh import Poll
-from console.screens import tabs
+from console.screens import asking, tabs
+from console.screens.menu import MenuScreen
 from console.screens.page import Page
 from console.screens.tabs import TABS
 from console.styles import beside
@@ -45,15 +51,29 @@ class ThreadScreen(Page):
     """Facts above, tabs below. `trail` are the threads that were drilled through to come here."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
-    PLACES: ClassVar[tuple[Place, ...]] = (Place.THREAD, Place.OWNED, Place.LIST, Place.EVERYWHERE)
+    PLACES: ClassVar[tuple[Place, ...]] = (
+        Place.THREAD,
+        Place.DELETABLE,
+        Place.CLAIMED,
+        Place.AUDITED,
+        Place.TOLD,
+        Place.OWNED,
+        Place.LIST,
+        Place.EVERYWHERE,
+    )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
     MODE: ClassVar[str] = "threads"
 
-    def __init__(self, session: Session, thread: str, trail: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, session: Session, thread: str, trail: tuple[str, ...] = (), tab: str = TABS[0]
+    ) -> None:
+        """ValueError for a tab that there is not."""
         super().__init__(session)
+        if tab not in TABS:
+            raise ValueError(f"no tab {tab!r}; {nearest(tab, TABS)}there are {', '.join(TABS)}")
         self.thread = thread
         self.trail = trail
-        self.tab = TABS[0]
+        self.tab = tab
         self._story: ThreadStory | None = None
         self._gone = False
         self._tail = Tail(EventQuery(thread=thread))
@@ -67,7 +87,8 @@ class ThreadScreen(Page):
             changed=lambda _freshness: None,
             monotonic=session.monotonic,
         )
-        self._events.hide()
+        if tab != "events":
+            self._events.hide()
         self._children = tabs.children_of(session, thread)
         self._holds = tabs.holds_of(session, thread)
 
@@ -184,6 +205,29 @@ class ThreadScreen(Page):
         else:
             self._open(parent, ())
 
+    def do_delete(self) -> None:
+        self._begin(Deed.DELETE)
+
+    def do_release(self) -> None:
+        self._begin(Deed.RELEASE)
+
+    def do_changes(self) -> None:
+        """What can be done to this thread, mildest first."""
+        row = None if self._story is None else self._story.row
+        if row is None:
+            self.say(own("changes: the store holds nothing of this thread"), Tone.WARN)
+        else:
+            menu = MenuScreen(f"changes of {self.thread}", offers.of_row(row, ""))
+            self.app.push_screen(menu, self._chosen_change)
+
+    def _chosen_change(self, letter: str | None) -> None:
+        if letter is not None:
+            self.perform({"L": "release", "D": "delete"}[letter])
+
+    def _begin(self, deed: Deed) -> None:
+        wish = targets.threads_wish(deed, (self.thread,))
+        asking.begin(self, Want(deed, lambda _gateway: wish, self.address_text(), self.thread))
+
     def _open(self, thread: str, trail: tuple[str, ...]) -> None:
         if len(self.app.screen_stack) > DEEPEST:
             self.say(own(f"{DEEPEST} threads are open one above the other; esc goes back"), Tone.WARN)
@@ -195,6 +239,10 @@ class ThreadScreen(Page):
         widget = self.query_one(f"#{self.tab}")
         return isinstance(widget, Pair) and widget.leave_text()
 
+    def audited(self) -> str:
+        """What was done by hand to this thread and its claim."""
+        return audit_filters.of_thread(self.thread)
+
     def copyable(self) -> str | None:
         """The id of the row under the cursor, or the thread's where the row has none of its own."""
         if self.tab in {"claim", "writes", "events"}:
@@ -204,5 +252,5 @@ class ThreadScreen(Page):
         return cast("Listing[Any]", self.main_widget()).target or self.thread
 
     def address_text(self) -> str:
-        """The thread as a command."""
-        return f"thr:{self.thread}"
+        """The thread as a command, with its tab."""
+        return thread_address(self.thread, self.tab)

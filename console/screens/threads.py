@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from console import filters
 from console.actions import Place, bindings
 from console.lists import questions
-from console.screens.listed import ListedPage
+from console.screens.changing import ChangingPage
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -15,11 +15,16 @@ if TYPE_CHECKING:
     from console.lists.view import Question
 
 
-class ThreadsScreen(ListedPage):
+class ThreadsScreen(ChangingPage):
     """The lists of what threads there are and were."""
 
     PLACES: ClassVar[tuple[Place, ...]] = (
         Place.THREADS,
+        Place.DELETABLE,
+        Place.CLAIMED,
+        Place.SWEPT,
+        Place.AUDITED,
+        Place.TOLD,
         Place.OWNED,
         Place.MARKED,
         Place.FILTERED,

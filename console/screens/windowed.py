@@ -40,6 +40,10 @@ class WindowPage(FilteredPage):
     def main_widget(self) -> Listing[Any]:
         """The list."""
 
+    def titles(self) -> tuple[str, ...]:
+        """The columns of the list."""
+        return tuple(column.title for column in self.all_columns())
+
     # Columns
 
     def shown_columns(self) -> tuple[Any, ...]:

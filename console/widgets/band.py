@@ -54,14 +54,14 @@ class Band(Widget):
         return self._drawn
 
     def _strip(self) -> Strip:
-        look, ground, room = theme.look(self.app.theme), self._ground(), self.size.width
+        look, ground, room = theme.look_of(self.app), self._ground(), self.size.width
         right = _cut(self._right, room)
         left = _cut(self._left, room - _cells(right))
         blank = Cell(own(" " * (room - _cells(left) - _cells(right))))
         return Strip([_segment(cell, ground, look) for cell in (*left, blank, *right)]).simplify()
 
     def _ground(self) -> Style:
-        look = theme.look(self.app.theme)
+        look = theme.look_of(self.app)
         if self.has_class("-plain"):
             return look.ground
         return look.raised if self.has_class("-raised") else look.band

@@ -50,6 +50,7 @@ class Board(ScrollView, can_focus=True, inherit_bindings=False):
         self._sheet = Sheet((), 0)
         self._cursor: Address | None = None
         self._aim: Item | None = None
+        self._sought = ""
         self._drawn: dict[int, Strip] = {}
 
     def show(self, cards: Sequence[Card]) -> None:
@@ -99,8 +100,10 @@ class Board(ScrollView, can_focus=True, inherit_bindings=False):
             self.post_message(self.Opened(self._aim.opens))
 
     def go_to_card(self, name: str) -> None:
-        """Put the cursor on the first item of a card."""
+        """Put the cursor on the first item of a card, and keep it there while the cards above are read."""
         self._go(self._sheet.of((name, "")))
+        self._sought = name
+        self._seek()
 
     def on_click(self, event: Click) -> None:
         """One click moves the cursor, two open."""
@@ -124,6 +127,7 @@ class Board(ScrollView, can_focus=True, inherit_bindings=False):
     def _go(self, spot: Spot | None) -> None:
         if spot is None:
             return
+        self._sought = ""
         self._cursor, self._aim = spot.address, spot.item
         self._keep_in_view(spot)
         self.redraw()
@@ -153,6 +157,7 @@ class Board(ScrollView, can_focus=True, inherit_bindings=False):
         if here is not None and here.address != self._cursor:
             self._cursor = here.address
             self._keep_in_view(here)
+        self._seek()
 
     def _keep_in_view(self, spot: Spot) -> None:
         """The line of the cursor, and the title above it where that is what is in the way."""
@@ -162,6 +167,17 @@ class Board(ScrollView, can_focus=True, inherit_bindings=False):
             self.scroll_to(y=wanted, animate=False, immediate=True, force=True)
         elif spot.y >= top + page:
             self.scroll_to(y=spot.y - page + 1, animate=False, immediate=True, force=True)
+
+    def _seek(self) -> None:
+        """All lines of the card that is looked for, or as many as fit from its first on."""
+        spot = self._sheet.of((self._sought, ""))
+        if spot is None or spot.address is None or spot.address[0] != self._sought:
+            return
+        self._cursor = spot.address
+        lines = [each.y for each in self._sheet.spots if each.address and each.address[0] == self._sought]
+        wanted = min(max(lines) - max(self.size.height, 1) + 1, *lines)
+        if wanted > self.scroll_offset.y:
+            self.scroll_to(y=wanted, animate=False, immediate=True, force=True)
 
     def redraw(self) -> None:
         """Draw again what looks different from what was drawn."""
@@ -183,7 +199,7 @@ class Board(ScrollView, can_focus=True, inherit_bindings=False):
         return strip
 
     def _strip(self, y: int) -> Strip:
-        look, room = theme.look(self.app.theme), self.scrollable_content_region.width
+        look, room = theme.look_of(self.app), self.scrollable_content_region.width
         segments: list[Segment] = []
         used = 0
         for spot in sorted((spot for spot in self._sheet.spots if spot.y == y), key=lambda spot: spot.x):

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, ClassVar, Final, Generic, TypeAlias, TypeVar
 from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 
-from console import theme
+from console import theme, times
 from console.model import Row
 from console.styles import beside
 from console.widgets import told
@@ -264,8 +264,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         below = index > self.window.cursor
         self.window.go(index)
         self._settle()
-        if len(self.window):
-            self._tell_end(below)
+        self._tell_end(below)  # also without rows: a search of the window may find some further on
 
     def _settle(self) -> None:
         self._resize_content()
@@ -331,7 +330,7 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
         return strip
 
     def _strip(self, y: int) -> Strip:
-        painter = Painter(theme.look(self.app.theme), self._fitted, self._width)
+        painter = Painter(theme.look_of(self.app), self._fitted, self._width)
         index = self.scroll_offset.y + y - 1
         if y == 0:
             return painter.titles()
@@ -342,7 +341,15 @@ class Listing(ScrollView, Generic[Row], can_focus=True, inherit_bindings=False):
     def _row(self, painter: Painter, index: int, scene: Scene) -> Strip:
         """A row's line: made once for each look that it has between two answers of the store."""
         sign, pick, here = self._sign(index), self._pick(index), index == self.window.cursor
-        look = (self.window.id_at(index), sign, pick, here and self.has_focus, here, self.app.theme)
+        look = (
+            self.window.id_at(index),
+            sign,
+            pick,
+            here and self.has_focus,
+            here,
+            self.app.theme,
+            times.TOLD.manner,
+        )
         strip = self._made.get(look)
         if strip is None:
             ground = painter.ground(here=here, focused=self.has_focus)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from rich.segment import Segment
 from textual.strip import Strip
 
-from console.present import Safe, Tone, own
+from console.present import Safe, Tone, own, title
 from console.widgets.columns import GAP
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class Painter:
 
     def titles(self) -> Strip:
         """The columns' titles."""
-        texts = [each.column.fitted(each.column.title, each.width) for each in self.fitted]
+        texts = [each.column.fitted(title(each.column.title), each.width) for each in self.fitted]
         style = self.look.style(Tone.MUTED, self.look.band)
         return self._filled([Segment(" " * MARGIN + (" " * GAP).join(texts), style)], self.look.band)
 
@@ -71,7 +71,7 @@ class Painter:
             tone = Tone.MUTED if sign in _OLD else cell.tone
             style = ground if tone is Tone.PLAIN else self.look.style(tone, ground)
             gap = " " * GAP if place else ""
-            segments.append(Segment(gap + each.column.fitted(cell.text, each.width), style))
+            segments += _worded(gap + each.column.fitted(cell.text, each.width), style, ground)
         return self._filled(segments, ground)
 
     def note(self, text: Safe) -> Strip:
@@ -87,6 +87,16 @@ class Painter:
 
     def _filled(self, segments: list[Segment], ground: Style) -> Strip:
         return Strip(segments).adjust_cell_length(self.width, ground).simplify()
+
+
+def _worded(text: str, style: Style, ground: Style) -> list[Segment]:
+    """A cell; where its style is turned, only the words are: a turned blank would look like a mark."""
+    if bool(style.reverse) == bool(ground.reverse):
+        return [Segment(text, style)]
+    words = text.strip()
+    begin = text.index(words)
+    parts = (text[:begin], ground), (words, style), (text[begin + len(words) :], ground)
+    return [Segment(part, look) for part, look in parts if part]
 
 
 def difference(old: Strip | None, new: Strip) -> tuple[int, int] | None:

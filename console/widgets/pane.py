@@ -36,6 +36,7 @@ class Pane(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._content: Callable[[int], Sequence[Line]] = nothing
         self._lines: tuple[Line, ...] = ()
+        self._wraps = True
 
     def show(self, content: Callable[[int], Sequence[Line]], *, from_top: bool = False) -> None:
         """Show what the function makes for the pane's width; `from_top` when it is about something else."""
@@ -48,6 +49,20 @@ class Pane(ScrollView, can_focus=True, inherit_bindings=False):
     def text(self) -> str:
         """All lines as text, for tests and for copying."""
         return "\n".join("".join(cell.text for cell in line) for line in self._lines)
+
+    @property
+    def wraps(self) -> bool:
+        """Whether long lines are folded at the pane's width; else they are cut there."""
+        return self._wraps
+
+    def wrap(self, *, on: bool) -> None:
+        """Fold long lines, or cut them."""
+        self._wraps = on
+        self._lay_out()
+
+    def retell(self) -> None:
+        """Make the same content again: how times are told, or what they are told from, is another now."""
+        self._lay_out()
 
     def do_up(self) -> None:
         self._scroll_by(-1)
@@ -83,7 +98,7 @@ class Pane(ScrollView, can_focus=True, inherit_bindings=False):
             return
         before, lines = (
             self._lines,
-            tuple(piece for line in self._content(room) for piece in folded(line, room)),
+            tuple(piece for line in self._content(room) for piece in self._pieces(line, room)),
         )
         self._lines = lines
         if len(lines) != len(before):
@@ -91,6 +106,9 @@ class Pane(ScrollView, can_focus=True, inherit_bindings=False):
             self.refresh()
         elif changed := self._changed(before, room):
             self.refresh(*changed)
+
+    def _pieces(self, line: Line, room: int) -> list[Line]:
+        return folded(line, room) if self._wraps else [line]
 
     def _changed(self, before: tuple[Line, ...], room: int) -> list[Region]:
         """The parts of the lines in view that say something else (ruling 59)."""
@@ -108,7 +126,7 @@ class Pane(ScrollView, can_focus=True, inherit_bindings=False):
         return self._strip(self._lines[index] if index < len(self._lines) else (), self.size.width)
 
     def _strip(self, line: Line, room: int) -> Strip:
-        look = theme.look(self.app.theme)
+        look = theme.look_of(self.app)
         ground = look.raised if self.has_class("-raised") else look.ground
         segments = [
             Segment(cell.text, ground if cell.tone is Tone.PLAIN else look.style(cell.tone, ground))

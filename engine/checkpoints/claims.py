@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 MAX_REPEATS = 5  # of insert-then-lock, when another release drops the row in between (ruling 6)
 
+_SHOWN = 1_000  # nanoseconds in the smallest step of an instant that people are shown
+
 _ID: BindParameter[str] = bindparam("id")
 _TOKEN: BindParameter[int] = bindparam("token")
 _TTL = bindparam("ttl", type_=thread.c.claim_expires_at.type)
@@ -175,9 +177,28 @@ def renew(connection: Connection, thread_id: str, token: int, ttl: timedelta) ->
 def release(connection: Connection, thread_id: str, token: int) -> None:
     """Give the claim back; any other token changes nothing and is no error (2.3)."""
     check_id("thread_id", thread_id)
-    released = _RELEASE.count(connection, id=thread_id, token=_stored(token))
+    _give_back(connection, thread_id, _stored(token))
+
+
+def release_shown(connection: Connection, thread_id: str, token: int, expires_at: int) -> tuple[Any, bool]:
+    """Take the claim from its holder, if it still has this token and ends at this instant (ns; ruling 53).
+
+    The thread's row as it stood under its lock, None where there is none, and whether the claim was released.
+    """
+    check_id("thread_id", thread_id)
+    row: Any = LOCK.one(connection, id=thread_id)
+    if row is None or row.claim_token is None or row.claim_token != whole("token", token):
+        return row, False
+    if row.claim_expires_at // _SHOWN != expires_at // _SHOWN:
+        return row, False
+    return row, _give_back(connection, thread_id, token)
+
+
+def _give_back(connection: Connection, thread_id: str, token: int) -> bool:
+    released = _RELEASE.count(connection, id=thread_id, token=token)
     if released and _DROP_EMPTY.count(connection, id=thread_id):
         DROP_REFUSALS.count(connection, id=thread_id)
+    return bool(released)
 
 
 def _stored(token: int) -> int:

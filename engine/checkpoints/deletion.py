@@ -72,9 +72,7 @@ def delete_thread(connection: Connection, thread_id: str, token: int, fence: Fen
     everybody; True once the thread is gone (ruling 18).
     """
     row = held(connection, thread_id, token, fence)
-    if row.first_seq is not None and row.next_seq - row.floor_seq > COMPACT_STEP:
-        mark_deleting(connection, thread_id, token, row)
-        raise_floor(connection, thread_id, row.floor_seq, row.next_seq)
+    if _shortened(connection, thread_id, token, row):
         return False
     for statement in _CONTENT:
         statement.count(connection, id=thread_id)
@@ -83,10 +81,28 @@ def delete_thread(connection: Connection, thread_id: str, token: int, fence: Fen
     return True
 
 
+def shorten(connection: Connection, thread_id: str, token: int, fence: Fence | None = None) -> bool:
+    """One step of a log that is too long to go at once; True where `delete_thread` now deletes all there is."""
+    row = held(connection, thread_id, token, fence)
+    return not _shortened(connection, thread_id, token, row)
+
+
+def _shortened(connection: Connection, thread_id: str, token: int, row: Any) -> bool:
+    if row.first_seq is None or row.next_seq - row.floor_seq <= COMPACT_STEP:
+        return False
+    mark_deleting(connection, thread_id, token, row)
+    raise_floor(connection, thread_id, row.floor_seq, row.next_seq)
+    return True
+
+
 def mark_deleting(connection: Connection, thread_id: str, token: int, row: Any) -> None:
     """Commit the deletion mark over the latest checkpoint, once; a thread without a checkpoint needs none."""
-    if row.latest_id is None or row.latest_status == CheckpointStatus.DELETING.value:
-        return
+    if row.latest_id is not None and row.latest_status != CheckpointStatus.DELETING.value:
+        put_mark(connection, thread_id, token, row)
+
+
+def put_mark(connection: Connection, thread_id: str, token: int, row: Any) -> None:
+    """Commit the holder's mark over the latest checkpoint, also over another's mark."""
     mark = mark_over(
         thread_id,
         row.latest_id,

@@ -59,8 +59,7 @@ _OPEN_RUNS = (
     .where(queue_run.c.thread_id == _ID)
 )
 _GUARDED = Each(bindparam("runs")).table_valued("value").alias("guarded")
-# X: the newest checkpoint of every run that an open queue entry or the guard names.
-_EVIDENCE = (
+EVIDENCE = (
     select(func.max(checkpoint.c.place))
     .where(
         checkpoint.c.thread_id == _ID,
@@ -71,12 +70,14 @@ _EVIDENCE = (
     )
     .group_by(checkpoint.c.run_id)
 )
-_REMOVE = Statement(
-    delete(checkpoint)
-    .where(checkpoint.c.thread_id == _ID)
-    .where(~and_(_OLD, checkpoint.c.place >= bindparam("oldest")))
-    .where(checkpoint.c.place.not_in(_EVIDENCE))
+"""X: the places of the newest checkpoint of every run that an open queue entry or the guard (`runs`) names."""
+GOING = (
+    checkpoint.c.thread_id == _ID,
+    ~and_(_OLD, checkpoint.c.place >= bindparam("oldest")),
+    checkpoint.c.place.not_in(EVIDENCE),
 )
+"""What of a history is neither in K nor in X, of K's `oldest` place, the `latest` one, a `cutoff` and `runs`."""
+_REMOVE = Statement(delete(checkpoint).where(*GOING))
 _ASKED = Each(bindparam("ids")).table_valued("value").alias("asked")
 # Whoever holds one row already may not wait for the next: that would deadlock with a writer who holds it.
 _LOCK_FREE = Statement(
@@ -116,7 +117,7 @@ def prune_step(
     row = LOCK.one(connection, id=check_id("thread_id", thread_id))
     if row is None:
         return Pruned(done=True)
-    return prune_row(connection, row, policy, _cutoff(connection, policy), protected)
+    return prune_row(connection, row, policy, cutoff_of(connection, policy), protected)
 
 
 def prune_free(
@@ -130,7 +131,7 @@ def prune_free(
     done: dict[str, Pruned] = {}
     dropped = 0
     rows = _LOCK_FREE.all(connection, ids=json.dumps(list(protected)))
-    cutoff = _cutoff(connection, policy)
+    cutoff = cutoff_of(connection, policy)
     for row in rows:
         if dropped >= COMPACT_STEP:
             break
@@ -148,10 +149,10 @@ def prune_row(
     if row.latest_id is None and row.first_seq is None:
         return Pruned(done=True)
     latest = row.latest_place or 0
-    kept = _kept(connection, thread_id, policy, latest, cutoff)
+    kept = kept_of(connection, thread_id, policy, latest, cutoff)
     gone, arrived = 0, True
     if row.first_seq is not None:
-        target = _floor(connection, thread_id, row, policy, kept, cutoff)
+        target = floor_of(connection, thread_id, row, policy, kept, cutoff)
         arrived = raise_floor(connection, thread_id, row.floor_seq, target)
         gone = min(target, row.floor_seq + COMPACT_STEP) - row.floor_seq
     if not arrived:
@@ -165,7 +166,7 @@ def prune_row(
     return Pruned(done=True, checkpoints=removed, events=gone)
 
 
-def _cutoff(connection: Connection, policy: RetentionPolicy) -> int:
+def cutoff_of(connection: Connection, policy: RetentionPolicy) -> int:
     """What was committed earlier is too old; the clock is read after the rows are locked (ruling 4)."""
     if policy.max_age is None:
         return NEVER
@@ -173,7 +174,7 @@ def _cutoff(connection: Connection, policy: RetentionPolicy) -> int:
     return max(NEVER, int(row.at) - span_ns(policy.max_age))
 
 
-def _kept(
+def kept_of(
     connection: Connection, thread_id: str, policy: RetentionPolicy, latest: int, cutoff: int
 ) -> Any | None:
     """K's oldest place and size, and the history's size; None where nothing of the history can go."""
@@ -183,7 +184,7 @@ def _kept(
     return _KEPT.one(connection, id=thread_id, latest=latest, cutoff=cutoff, most=most)
 
 
-def _floor(
+def floor_of(
     connection: Connection, thread_id: str, row: Any, policy: RetentionPolicy, kept: Any | None, cutoff: int
 ) -> int:
     """Ruling 69: the highest floor any rule asks for, never lower than it is, never past the next number."""

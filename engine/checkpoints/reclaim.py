@@ -9,6 +9,7 @@ from sqlalchemy import BindParameter, and_, bindparam, delete, select, update
 from engine.checkpoints.claims import LOCK
 from engine.checkpoints.tables import child_place, effect, meta, refusal, thread, thread_metadata
 from engine.clock import span_ns
+from engine.database.columns import check_id
 from engine.database.constructs import Now
 from engine.database.statement import Statement
 
@@ -45,6 +46,11 @@ _DUE = Statement(
     .where(thread.c.thread_id == _ID, bare_tombstone(thread))
     .where(thread.c.deleted_at < Now() - bindparam("age", type_=thread.c.deleted_at.type))
 )
+_BARE = Statement(
+    select(thread.c.tomb_first).where(
+        thread.c.thread_id == _ID, bare_tombstone(thread), thread.c.deleted_at == bindparam("since")
+    )
+)
 _GONE: tuple[Statement, ...] = (
     Statement(delete(thread).where(thread.c.thread_id == _ID)),
     Statement(delete(child_place).where(child_place.c.child_id == _ID)),
@@ -67,7 +73,24 @@ def reclaim(connection: Connection, thread_id: str, age: timedelta) -> bool:
     due: Any = _DUE.one(connection, id=thread_id, age=min(span_ns(age), LONGEST))
     if due is None:
         return False
+    _drop(connection, thread_id, due.tomb_first)
+    return True
+
+
+def reclaim_shown(connection: Connection, thread_id: str, deleted_at: int) -> tuple[Any, bool]:
+    """Drop the tombstone if it still is the one of this delete (ns) and alone under the id (ruling 54).
+
+    The thread's row as it stood under its lock, None where there is none, and whether it went.
+    """
+    row = LOCK.one(connection, id=check_id("thread_id", thread_id))
+    due: Any = _BARE.one(connection, id=thread_id, since=deleted_at)
+    if due is None:
+        return row, False
+    _drop(connection, thread_id, due.tomb_first)
+    return row, True
+
+
+def _drop(connection: Connection, thread_id: str, first: int) -> None:
     for statement in _GONE:
         statement.count(connection, id=thread_id)
-    _RAISE_MARK.count(connection, first=due.tomb_first)
-    return True
+    _RAISE_MARK.count(connection, first=first)

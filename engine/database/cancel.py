@@ -16,7 +16,24 @@ if TYPE_CHECKING:
 
 # The event that may end the call of this thread, for waits that the driver's own hooks do not reach.
 CANCEL: ContextVar[threading.Event | None] = ContextVar("holdwatch_cancel", default=None)
+# The event that may end the reads that a caller makes within `cancelling`.
+_AROUND: ContextVar[threading.Event | None] = ContextVar("holdwatch_cancel_around", default=None)
 WATCH_INTERVAL = 0.02  # seconds a cancel may go unnoticed
+
+
+@contextmanager
+def cancelling(cancel: threading.Event) -> Iterator[None]:
+    """Setting `cancel` ends the reads of this thread within the block, also inside the driver: WaitCancelled."""
+    told = _AROUND.set(cancel)
+    try:
+        yield
+    finally:
+        _AROUND.reset(told)
+
+
+def cancel_around() -> threading.Event | None:
+    """The event of the block that this thread is in."""
+    return _AROUND.get()
 
 
 @dataclass(frozen=True, slots=True, eq=False)

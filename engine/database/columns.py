@@ -113,8 +113,11 @@ def check_number(field: str, value: int, most: int = MAX_NUMBER) -> int:
     return value
 
 
-def check_id(field: str, value: str) -> str:
-    """The id itself, or ValidationError: valid Unicode, no U+0000, at most 512 bytes of UTF-8 (ruling 12)."""
+def check_id(field: str, value: str, most: int = MAX_ID_BYTES) -> str:
+    """The id itself, or ValidationError: valid Unicode, no U+0000, at most 512 bytes of UTF-8 (ruling 12).
+
+    `most` is another number of bytes, for names that hold an id with something before it.
+    """
     if not isinstance(value, str):
         raise ValidationError(field, (f"must be a string, not {type(value).__name__}",))
     if value.isascii():
@@ -124,8 +127,8 @@ def check_id(field: str, value: str) -> str:
             size = len(value.encode())
         except UnicodeEncodeError as error:
             raise ValidationError(field, ("holds a lone surrogate; use valid Unicode",)) from error
-    if size > MAX_ID_BYTES:
-        raise ValidationError(field, (f"is {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed",))
+    if size > most:
+        raise ValidationError(field, (f"is {size} bytes of UTF-8; at most {most} are allowed",))
     if "\0" in value:
         raise ValidationError(field, ("holds U+0000; remove it",))
     return value

@@ -32,6 +32,10 @@ class NotifiedSignals(LocalSignals):
     def _attend(self) -> None:
         self.listener.ensure()
 
+    def rest(self) -> None:
+        """Let go of the listening connection, unless somebody waits."""
+        self.listener.rest()
+
     def close(self) -> None:
         """Send what is queued, end both helpers, then wake everybody."""
         self._notifier.close()

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 import sqlalchemy.exc
 
 from engine.database.backend import WRITING, Fault, Limits, Mode
+from engine.database.cancel import cancel_around
 from engine.database.group import Group, Ticket, Turn
 from engine.database.retries import STORE_RETRIES
 from engine.errors import (
@@ -114,11 +115,11 @@ class Transactions:
 
     def read(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run a verb in one read-only snapshot-free transaction."""
-        return self._attempts(name, Mode.READ, self._limits, verb, args, options)
+        return self._attempts(name, Mode.READ, self._reading(), verb, args, options)
 
     def snapshot(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run a verb of several reading statements that must all see one moment."""
-        return self._attempts(name, Mode.SNAPSHOT, self._limits, verb, args, options)
+        return self._attempts(name, Mode.SNAPSHOT, self._reading(), verb, args, options)
 
     def read_until(
         self, name: str, cancel: threading.Event | None, verb: Verb[P, T], *args: P.args, **options: P.kwargs
@@ -128,7 +129,7 @@ class Transactions:
 
     def single(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
         """Run a verb that is one reading statement, in a transaction only where a deadline asks for one."""
-        return self._attempts(name, Mode.SINGLE, self._limits, verb, args, options)
+        return self._attempts(name, Mode.SINGLE, self._reading(), verb, args, options)
 
     def lean(self, name: str, verb: Verb[P, T], *args: P.args, **options: P.kwargs) -> T:
         """`single` for a verb that runs one `Statement` and nothing else: half the cost of a checkout."""
@@ -182,6 +183,11 @@ class Transactions:
             raise StoreClosed(name)
         if self.forked:
             raise StoreClosed(name, _FORKED)
+
+    def _reading(self) -> Limits:
+        """The bounds of a read: the caller's event as well, where he reads within `cancelling`."""
+        cancel = cancel_around()
+        return self._limits if cancel is None else replace(self._limits, cancel=cancel)
 
     def _writable(self, name: str) -> None:
         self.check_open(name)

@@ -57,6 +57,12 @@ class Signals(Protocol):
         """A waiter that only `cancel` and the store's end wake: for readers that poll."""
         ...
 
+    def rest(self) -> None:
+        """Give back what hearing of others costs, a connection for instance, unless somebody waits; the next
+        waiter has it again.
+        """
+        ...
+
     def close(self) -> None:
         """End every helper thread and wake every waiter."""
         ...
@@ -140,6 +146,9 @@ class LocalSignals:
 
     def _attend(self) -> None:
         """Somebody waits now: a back end listens to the other processes from here on."""
+
+    def rest(self) -> None:
+        """Nothing: hints within the store cost nothing."""
 
     def close(self) -> None:
         """Wake everybody, so that each sees the store closed."""

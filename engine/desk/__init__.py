@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING, Any, Final
 if TYPE_CHECKING:
     from engine.checkpoints.model import ANY, ThreadStatus
     from engine.checkpoints.queue_model import QueueState
+    from engine.database.cancel import cancelling
     from engine.database.identity import Identity
+    from engine.database.locks import TableLock
     from engine.desk.changes import Changes
     from engine.desk.chores import Pass
     from engine.desk.claim_filter import ClaimFilter, Stored
@@ -153,6 +155,7 @@ __all__ = [
     "Stored",
     "SweepLease",
     "SweepNow",
+    "TableLock",
     "ThreadDetail",
     "ThreadFilter",
     "ThreadRow",
@@ -163,6 +166,7 @@ __all__ = [
     "TombstonesNow",
     "Verdict",
     "WriteRow",
+    "cancelling",
 ]
 
 _HOMES: Final = {
@@ -171,6 +175,7 @@ _HOMES: Final = {
         "ThreadStatus",
     ),
     "engine.checkpoints.queue_model": ("QueueState",),
+    "engine.database.cancel": ("cancelling",),
     "engine.database.identity": ("Identity",),
     "engine.desk.changes": ("Changes",),
     "engine.desk.chores": ("Pass",),
@@ -197,6 +202,7 @@ _HOMES: Final = {
         "Level",
     ),
     "engine.desk.held": ("HeldMoney",),
+    "engine.database.locks": ("TableLock",),
     "engine.desk.maintenance": ("Maintenance",),
     "engine.desk.money_filter": (
         "FenceFilter",

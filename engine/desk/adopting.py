@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from engine.clock import from_ns
+from engine.desk.adopted import adopted
 from engine.desk.moment import look
 from engine.desk.money_counts import state_counts
 from engine.desk.money_tables import is_listed, table_source
 from engine.desk.money_views import AdopterRow, AdopterTotals
-from engine.reserved.adopters import adopters
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def adopter_totals(connection: Connection) -> AdopterTotals:
     """Every adopting table with its counts, by name; at most a hundred of them. Wants a SNAPSHOT."""
-    at, known = look(connection), adopters(connection)
+    at, known = look(connection), adopted(connection)
     rows = tuple(
         AdopterRow(each.label, state_counts(connection, table_source(each), at), is_listed(each))
         for each in known.tables

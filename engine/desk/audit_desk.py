@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.desk import operations
+from engine.desk import operations, rights
 from engine.desk.audit import pages, verify
 from engine.desk.bound import Bound
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from engine.desk.actor import Mandate
-    from engine.desk.audit.model import AuditEntry, Told, Verified
+    from engine.desk.audit.model import AuditEntry, Deed, Told, Verified
     from engine.desk.audit.pages import AuditFilter
     from engine.desk.operations import KnownOutcome
     from engine.desk.views import Page
@@ -48,6 +48,10 @@ class AuditDesk(Bound):
     def outcome_of(self, operation_id: str) -> KnownOutcome | None:
         """What a change came to; None: it has no effect in the store."""
         return self._one("desk.outcome_of", operations.outcome_of, operation_id)
+
+    def missing_rights(self) -> Mapping[Deed, tuple[str, ...]]:
+        """The deeds that this role may not do, each with what it lacks."""
+        return self._tx.read("desk.missing_rights", rights.missing_rights)
 
     def record(self, mandate: Mandate, told: Told) -> None:
         """An intent and nothing more: for what is done outside the store, such as a read-write window or a command."""

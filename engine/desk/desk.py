@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from engine.checkpoints.model import ANY
 from engine.clock import from_ns
 from engine.database.identity import Identity, identity
+from engine.database.locks import table_locks
 from engine.desk import (
     claim,
     claims,
@@ -21,15 +22,16 @@ from engine.desk import (
     threads,
 )
 from engine.desk import threads_from_end as from_end
+from engine.desk.acting_desk import ActingDesk
 from engine.desk.claim_filter import ClaimFilter
 from engine.desk.filters import EventFilter
 from engine.desk.follow import StoreFollower, ThreadFollower
-from engine.desk.frontier import Frontier
 from engine.desk.gauges import gauges
 from engine.desk.health import health
 from engine.desk.moment import moment
 from engine.desk.overview_desk import OverviewDesk
 from engine.desk.queue_views import QueueFilter
+from engine.desk.tail_desk import TailDesk
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
     from engine.checkpoints.model import Tenancy
     from engine.checkpoints.queue_model import QueueState
-    from engine.database.transaction import Transactions
+    from engine.database.locks import TableLock
     from engine.desk.claim_views import ClaimRow, ClaimStory, ClaimTotals, HolderRow
     from engine.desk.filters import ThreadFilter
     from engine.desk.follow import Follower
@@ -51,12 +53,8 @@ if TYPE_CHECKING:
 _EVERY_CLAIM: Final = ClaimFilter()
 
 
-class Desk(OverviewDesk):
+class Desk(ActingDesk, OverviewDesk, TailDesk):
     """What an operator may see of one store. Safe to share between threads; each call is one bounded read."""
-
-    def __init__(self, transactions: Transactions, store: str) -> None:
-        super().__init__(transactions, store)
-        self._frontier = Frontier()
 
     def now(self) -> datetime:
         """The store's clock: the injected one, else the server's or, on SQLite, the process's."""
@@ -200,6 +198,10 @@ class Desk(OverviewDesk):
     def identity(self) -> Identity:
         """Which server, database and role the store's connections have reached."""
         return self._tx.read("desk.identity", identity)
+
+    def table_locks(self) -> tuple[TableLock, ...]:
+        """Which tables nobody may read right now, and whose session that is: what a read may have waited for."""
+        return self._tx.read("desk.table_locks", table_locks)
 
     def health(self) -> Health:
         """What a doctor finds in the store and its server; needs no more than the right to read."""

@@ -8,17 +8,21 @@ to look for, the stretch is the page itself, and what lies between is counted fr
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import and_, bindparam, func, select
 
 from engine.checkpoints.listing import header, size_of
-from engine.checkpoints.model import Unset
+from engine.checkpoints.model import ANY, Unset
 from engine.checkpoints.places import Place, place_of
 from engine.checkpoints.records import instant_of
 from engine.checkpoints.tables import event, tenant_key, tenant_of, thread
+from engine.checkpoints.tail_rows import TailFilter
 from engine.clock import from_ns
 from engine.database.backend import backend_of
+from engine.desk.filters import EventFilter
 from engine.desk.texts import cut
 from engine.desk.views import MAX_EVENTS, MAX_SEARCHED, EventPage, EventRow
 from engine.errors import ValidationError
@@ -28,7 +32,6 @@ if TYPE_CHECKING:
     from sqlalchemy import CTE, ColumnElement, Connection, Select, Subquery
 
     from engine.checkpoints.gaps import Held
-    from engine.desk.filters import EventFilter
     from engine.desk.frontier import Frontier
 
 END: Final = 2**63 - 1
@@ -39,14 +42,22 @@ _SHOWN: Final[list[ColumnElement[Any]]] = [
 ]
 
 
+class _End(StrEnum):
+    """An end of a stretch."""
+
+    OLDEST = "oldest"
+    NEWEST = "newest"
+
+
 @dataclass(frozen=True, slots=True)
 class _Stretch:
-    """Above `low`, at or below `high`; `newest` says from which end it is read, `most` how far."""
+    """Above `low`, at or below `high`; read from one end, at most so far; shown are those nearest to `shown`."""
 
     low: int
     high: int
-    newest: bool
+    begin: _End
     most: int
+    shown: _End = _End.NEWEST
 
 
 def events(
@@ -60,11 +71,13 @@ def events(
     check_limit(limit, MAX_EVENTS)
     low = decode_position(wanted, after)
     most = MAX_SEARCHED if wanted.searches else limit + 1
-    high, held = _decided(connection, frontier, wanted)
-    found = _read(connection, wanted, _Stretch(low, high, newest=not wanted.searches, most=most), limit)
+    high, held = decided(connection, frontier, wanted)
+    begin = _End.OLDEST if wanted.searches else _End.NEWEST
+    found = _read(connection, wanted, _Stretch(low, high, begin, most), limit)
     rows = _rows(wanted, found)
     top = max(low, found[0].top or 0)
-    passed = top - low if not wanted.searches and found[0].looked > limit else found[0].matched
+    skipped = not wanted.searches and found[0].looked > limit
+    passed = top - low if skipped else found[0].matched
     return EventPage(
         rows=tuple(rows),
         position=encode_position(wanted, top),
@@ -73,7 +86,42 @@ def events(
         before=rows[0].position if rows else encode_position(wanted, top + 1),
         searched=top,
         held=held,
+        gaps=0 if skipped else top - low - found[0].looked,
+        behind=_behind(high, top) if wanted.searches and found[0].looked == most else 0,
     )
+
+
+def forward(
+    connection: Connection, frontier: Frontier, wanted: EventFilter, after: str, limit: int
+) -> EventPage:
+    """The next `limit` (1 to 500) decided events after the position, oldest first, none passed over.
+
+    `behind` says whether the log goes on. A filter without an index looks at 5,000 events, as in `events`.
+    """
+    check_limit(limit, MAX_EVENTS)
+    low = decode_position(wanted, after)
+    most = MAX_SEARCHED if wanted.searches else limit
+    high, held = decided(connection, frontier, wanted)
+    found = _read(connection, wanted, _Stretch(low, high, _End.OLDEST, most, _End.OLDEST), limit)
+    rows = _rows(wanted, found)
+    cut_short = found[0].matched > len(rows)
+    top = decode_position(wanted, rows[-1].position) if cut_short else max(low, found[0].top or 0)
+    return EventPage(
+        rows=tuple(rows),
+        position=encode_position(wanted, top),
+        received=len(rows),
+        as_of=from_ns(found[0].now),
+        before=rows[0].position if rows else encode_position(wanted, top + 1),
+        searched=top,
+        held=held,
+        gaps=0 if cut_short else top - low - found[0].looked,
+        behind=_behind(high, top) if cut_short or found[0].looked == most else 0,
+    )
+
+
+def _behind(high: int, top: int) -> int:
+    """How many numbers follow; of one thread's log, whose end nobody has looked for, only that some may."""
+    return 1 if high == END else high - top
 
 
 def newest(connection: Connection, frontier: Frontier, wanted: EventFilter, limit: int) -> EventPage:
@@ -91,11 +139,11 @@ def events_before(
     there.
     """
     check_limit(limit, MAX_EVENTS)
-    high, held = _decided(connection, frontier, wanted)
+    high, held = decided(connection, frontier, wanted)
     if position is not None:
         high = min(high, decode_position(wanted, position) - 1)
     most = MAX_SEARCHED if wanted.searches else limit
-    found = _read(connection, wanted, _Stretch(0, high, newest=True, most=most + 1), limit)
+    found = _read(connection, wanted, _Stretch(0, high, _End.NEWEST, most + 1), limit)
     rows = _rows(wanted, found)[::-1]
     before = _before(rows, found[0], most, wanted)
     return EventPage(
@@ -116,7 +164,7 @@ def _before(rows: list[EventRow], found: Any, most: int, wanted: EventFilter) ->
     return encode_position(wanted, found.bottom) if found.looked > most else None
 
 
-def _decided(connection: Connection, frontier: Frontier, wanted: EventFilter) -> tuple[int, Held | None]:
+def decided(connection: Connection, frontier: Frontier, wanted: EventFilter) -> tuple[int, Held | None]:
     """The end of what may be shown, and what it waits for; a thread's own numbers come in commit order."""
     return frontier.advance(connection) if wanted.thread_id is None else (END, None)
 
@@ -129,15 +177,27 @@ def _read(connection: Connection, wanted: EventFilter, stretch: _Stretch, limit:
         "low": stretch.low,
         "high": stretch.high,
         "limit": limit,
+        "most": stretch.most,
         "now": backend_of(connection).now(),
     }
-    return list(connection.execute(_statement(wanted, stretch), values).all())
+    statement = _statement(_shape(wanted), stretch.begin, stretch.shown)
+    return list(connection.execute(statement, values).all())
 
 
-def _statement(wanted: EventFilter, stretch: _Stretch) -> Select[Any]:
-    looked = _looked(wanted, stretch)
+def _shape(wanted: EventFilter) -> EventFilter:
+    """A filter of the same parts, whatever their values: those that differ in nothing else share a statement."""
+    tenant = ANY if isinstance(wanted.tail.tenant, Unset) else None
+    kinds = None if wanted.tail.kinds is None else frozenset[str]()
+    return EventFilter(None if wanted.thread_id is None else "", TailFilter(tenant, kinds))
+
+
+@cache
+def _statement(wanted: EventFilter, begin: _End, shown: _End) -> Select[Any]:
+    """Built once for a shape: a tail asks ten times a second, and building costs as much as asking."""
+    looked = _looked(wanted, begin)
     matching = _matching(wanted, looked)
-    rows = _chosen(wanted, matching) if wanted.searches else _newest(matching)
+    nearest = _nearest(matching, shown)
+    rows = _chosen(wanted, nearest) if wanted.searches else nearest
     owned = select(rows, thread.c.tenant_key).outerjoin_from(
         rows, thread, thread.c.thread_id == rows.c.thread_id
     )
@@ -150,27 +210,30 @@ def _statement(wanted: EventFilter, stretch: _Stretch) -> Select[Any]:
     )
 
 
-def _looked(wanted: EventFilter, stretch: _Stretch) -> CTE:
+def _looked(wanted: EventFilter, begin: _End) -> CTE:
     """The stretch: what a search needs of its events, or else all that a page shows."""
-    key = _key(wanted)
+    key = key_of(wanted)
     shown = [event.c.thread_id, event.c.kind] if wanted.searches else _SHOWN
     return (
         select(key.label("at"), *shown)
-        .where(_scope(wanted), key > bindparam("low"), key <= bindparam("high"))
-        .order_by(key.desc() if stretch.newest else key.asc())
-        .limit(stretch.most)
+        .where(scope_of(wanted), key > bindparam("low"), key <= bindparam("high"))
+        .order_by(_from(key, begin))
+        .limit(bindparam("most"))
         .cte("looked")
     )
 
 
-def _newest(matching: CTE) -> Subquery:
-    return select(matching).order_by(matching.c.at.desc()).limit(bindparam("limit")).subquery("newest")
+def _from(key: ColumnElement[int], end: _End) -> ColumnElement[int]:
+    return key.desc() if end is _End.NEWEST else key.asc()
 
 
-def _chosen(wanted: EventFilter, matching: CTE) -> Subquery:
-    newest = _newest(matching)
-    here = and_(_scope(wanted), _key(wanted) == newest.c.at)
-    return select(newest.c.at, *_SHOWN).select_from(newest).join(event, here).subquery("chosen")
+def _nearest(matching: CTE, end: _End) -> Subquery:
+    return select(matching).order_by(_from(matching.c.at, end)).limit(bindparam("limit")).subquery("nearest")
+
+
+def _chosen(wanted: EventFilter, nearest: Subquery) -> Subquery:
+    here = and_(scope_of(wanted), key_of(wanted) == nearest.c.at)
+    return select(nearest.c.at, *_SHOWN).select_from(nearest).join(event, here).subquery("chosen")
 
 
 def _matching(wanted: EventFilter, looked: CTE) -> CTE:
@@ -186,12 +249,13 @@ def _matching(wanted: EventFilter, looked: CTE) -> CTE:
     return chosen.cte("matching")
 
 
-def _key(wanted: EventFilter) -> ColumnElement[int]:
+def key_of(wanted: EventFilter) -> ColumnElement[int]:
     """What orders the log: a thread's own numbers, or the store's positions."""
     return event.c.position if wanted.thread_id is None else event.c.seq
 
 
-def _scope(wanted: EventFilter) -> ColumnElement[bool]:
+def scope_of(wanted: EventFilter) -> ColumnElement[bool]:
+    """Which rows are of the log."""
     if wanted.thread_id is None:
         return event.c.position.is_not(None)
     return event.c.thread_id == bindparam("thread_id")

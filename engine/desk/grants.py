@@ -5,11 +5,10 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from sqlalchemy.dialects import postgresql
-
 import engine.checkpoints.tables
 import engine.spend.day.tables
 from engine.database.columns import METADATA
+from engine.database.privileges import spelled
 from engine.desk import tables
 from engine.reserved.names import split
 from engine.spend.meter.prefix import DEFAULT_PREFIX
@@ -39,7 +38,6 @@ _ON_DESK: Final = {
     "audit": "SELECT, INSERT",
     "audit_head": "SELECT, UPDATE",
 }
-_SPELL: Final = postgresql.dialect().identifier_preparer  # type: ignore[no-untyped-call]
 
 
 class Role(StrEnum):
@@ -63,16 +61,16 @@ def grants(
     `prefixes` are those of the meters, `tables_with_rows` the caller's own tables with tentative rows.
     ValidationError for a name that is no identifier.
     """
-    where, whom = _SPELL.quote(schema), _SPELL.quote(to)
+    where, whom = spelled(schema), spelled(to)
     lines = [f"GRANT USAGE ON SCHEMA {where} TO {whom};"]
     lines += [
-        f"GRANT {rights} ON {where}.{_SPELL.quote(table)} TO {whom};"
+        f"GRANT {rights} ON {where}.{spelled(table)} TO {whom};"
         for table, rights in _rights(role, prefixes, tables_with_rows)
     ]
     if role is not Role.OPS_RO:
         # Drawing a number is an update of its sequence.
         lines += [
-            f"GRANT USAGE ON SEQUENCE {where}.{_SPELL.quote(name)} TO {whom};"
+            f"GRANT USAGE ON SEQUENCE {where}.{spelled(name)} TO {whom};"
             for name in sorted(METADATA._sequences)  # noqa: SLF001 - SQLAlchemy names them nowhere else
         ]
     return tuple(lines)

@@ -56,6 +56,10 @@ class Meter:
     fences: bool
 
 
+_NAMED: Final = 8
+"""Meters that are named to whoever asked for one that is not there."""
+
+
 @dataclass(frozen=True, slots=True)
 class Meters:
     """Some meters by prefix; `next` is set where the catalogue has more behind them."""
@@ -76,7 +80,9 @@ def find_meter(connection: Connection, prefix: str) -> Meter:
     found = _shaped(connection, [check_prefix(prefix)])
     if found:
         return found[0]
-    raise ValidationError("prefix", (f"there is no meter {prefix!r} in this database; list the meters",))
+    known = ", ".join(meter.prefix for meter in find_meters(connection, most=_NAMED).found)
+    there = f"there are {known}" if known else "it has none at all"
+    raise ValidationError("prefix", (f"there is no meter {prefix!r} in this database; {there}",))
 
 
 def _shaped(connection: Connection, prefixes: Iterable[str]) -> tuple[Meter, ...]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from engine.desk.adopted import adopted, find_adopted
 from engine.desk.meters import find_meter, find_meters
 from engine.desk.money_day import DAY
 from engine.desk.money_filter import FenceFilter
 from engine.desk.money_meter import meter_source
-from engine.desk.money_tables import find_table, is_listed, table_source
+from engine.desk.money_tables import is_listed, table_source
 from engine.desk.money_views import ReservationKind
 from engine.errors import ValidationError
-from engine.reserved.adopters import adopters
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -58,11 +58,11 @@ def _meters(connection: Connection, prefix: str | None) -> tuple[Source, ...]:
 def _tables(connection: Connection, name: str | None) -> tuple[Source, ...]:
     """Those whose rows can be listed; a table without a key has counts only."""
     if name is not None:
-        table = find_table(connection, name)
+        table = find_adopted(connection, name)
         if not is_listed(table):
             raise ValidationError("table", (f"{table.label} has no key to page by; read its counts",))
         return (table_source(table),)
-    known = adopters(connection)
+    known = adopted(connection)
     if known.more:
         raise ValidationError(
             "table", (f"more than {len(known.tables)} tables have tentative rows; name one",)
@@ -79,5 +79,5 @@ def all_meters(connection: Connection) -> Sources:
 
 def all_tables(connection: Connection) -> Sources:
     """Every adopting table, as far as one look goes, those without a key too: for counting."""
-    known = adopters(connection)
+    known = adopted(connection)
     return Sources(tuple(map(table_source, known.tables)), known.more)

@@ -18,6 +18,7 @@ from sqlalchemy.types import NullType
 from engine.checkpoints.listing import size_of
 from engine.checkpoints.records import Undecodable, instant_of
 from engine.clock import from_ns, from_span
+from engine.desk.adopted import find_adopted
 from engine.desk.moment import left_until
 from engine.desk.money_source import Source, state_of
 from engine.desk.money_views import (
@@ -30,7 +31,7 @@ from engine.desk.money_views import (
 from engine.desk.pages import capped
 from engine.desk.views import MAX_COUNT
 from engine.errors import ValidationError
-from engine.reserved.adopters import MAX_KEY, adopters
+from engine.reserved.adopters import MAX_KEY
 from engine.reserved.convention import RESERVED
 
 if TYPE_CHECKING:
@@ -46,18 +47,6 @@ _CONFIRMED: Final = "confirmed"
 def is_listed(adopter: Adopter) -> bool:
     """Whether its rows can be paged by a key; else only their counts are known."""
     return 0 < len(adopter.key) <= MAX_KEY
-
-
-def find_table(connection: Connection, name: str) -> Adopter:
-    """The adopting table of that name, its schema in front where two have it; ValidationError without one."""
-    known = adopters(connection).tables
-    exactly = [each for each in known if each.label == name]
-    named = exactly or [each for each in known if each.name == name]
-    if len(named) == 1:
-        return named[0]
-    raise ValidationError(
-        "table", (f"{name!r:.80} is not one table with the reserved-commit convention; list the adopters",)
-    )
 
 
 def table_source(adopter: Adopter) -> Source:
@@ -139,7 +128,7 @@ def _state(row: Any) -> ReservationState:
 
 def tentative_detail(connection: Connection, name: str, key: str, at: int) -> ReservationDetail | None:
     """One row by its key as lists show it; None when there is none, or it was never tentative."""
-    adopter = find_table(connection, name)
+    adopter = find_adopted(connection, name)
     source = table_source(adopter)
     if not source.key:
         raise ValidationError("source", (f"{adopter.label} has no key to find a row by; read its counts",))

@@ -13,8 +13,9 @@ from engine.database.columns import check_id, dump
 from engine.database.constructs import Now
 from engine.database.statement import Statement
 from engine.desk.audit import chain
-from engine.desk.audit.model import Phase
-from engine.desk.tables import operation
+from engine.desk.audit.model import Phase, check_object_id
+from engine.desk.tables import audit, operation
+from engine.errors import ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -50,11 +51,22 @@ _ADD: Final = Statement(
         result=bindparam("came_to"),
     )
 )
+_BEGUN: Final = Statement(
+    select(audit.c.seq).where(audit.c.operation_id == bindparam("op"), audit.c.phase == Phase.INTENT.value)
+)
+_USED: Final = (
+    "a change was begun under it already: ask what became of that one, and give every change its own"
+)
 _ONE: Final = Statement(select(operation).where(operation.c.operation_id == bindparam("op")))
 
 
 def intend(connection: Connection, mandate: Mandate, told: Told) -> None:
-    """The intent, in a transaction of its own before the change; the same id twice is refused by the database."""
+    """The intent, in a transaction of its own before the change.
+
+    ValidationError for an id under which a change was begun already; of two at once the database refuses one.
+    """
+    if _BEGUN.one(connection, op=mandate.operation_id) is not None:
+        raise ValidationError("operation_id", (_USED,))
     chain.append(connection, Phase.INTENT, mandate, told)
 
 
@@ -71,7 +83,7 @@ def note(connection: Connection, mandate: Mandate, told: Told, result: Mapping[s
         op=mandate.operation_id,
         deed=told.deed.value,
         what=told.object_kind.value,
-        which=check_id("object_id", told.object_id),
+        which=check_object_id(told.object_id),
         who=mandate.actor.name,
         came_to=dump("result", result),
     )

@@ -36,6 +36,7 @@ plan = Table(
     instant("expires_at", nullable=False),
     body("approved_by"),
     instant("approved_at"),
+    instant("cancelled_at"),
     Index("plan_by_time", "created_at", "plan_id"),
 )
 

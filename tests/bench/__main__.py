@@ -8,6 +8,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from tests.bench.commit import commit
+from tests.bench.console import console
 from tests.bench.growth import growth
 from tests.bench.meter import meter, reconcile, sweeper
 from tests.bench.places import places
@@ -33,6 +34,7 @@ WORKS: dict[str, Callable[[Places, float], list[Row]]] = {
     "meter": meter,
     "reconcile": reconcile,
     "sweeper": sweeper,
+    "console": console,
 }
 SECONDS = 45.0
 
@@ -42,10 +44,16 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench", description=__doc__)
     parser.add_argument("works", nargs="*", choices=[*WORKS, []], help="default: all of them")
     parser.add_argument("--seconds", type=float, default=SECONDS, help="about how long each work may take")
-    parser.add_argument("--threads", type=int, default=1_000_000, help="threads of the registry's store")
+    parser.add_argument(
+        "--threads", type=int, default=1_000_000, help="threads of the registry's and the console's store"
+    )
+    parser.add_argument("--events", type=int, default=5_000_000, help="events of the console's store")
+    parser.add_argument(
+        "--store", action="append", default=[], metavar="URL", help="for the console, instead of new ones"
+    )
     chosen = parser.parse_args()
     rows: list[Row] = []
-    with places(chosen.threads) as where:
+    with places(chosen.threads, chosen.events, tuple(chosen.store)) as where:
         for name in chosen.works or WORKS:
             rows += WORKS[name](where, chosen.seconds)
     print(table(rows))

@@ -26,6 +26,10 @@ class Places:
     folder: Path
     threads: int
     """Threads of the large store."""
+    events: int = 0
+    """Events of the store that the console looks at."""
+    stores: tuple[str, ...] = ()
+    """Stores for the console to look at, in the place of new ones."""
 
     def database(self, name: str) -> str:
         """The URL of a new database without tables."""
@@ -49,7 +53,7 @@ class Places:
 
 
 @contextmanager
-def places(threads: int) -> Iterator[Places]:
+def places(threads: int, events: int = 0, stores: tuple[str, ...] = ()) -> Iterator[Places]:
     """A server that waits for its disk, and a folder on the disk the server uses."""
     with tempfile.TemporaryDirectory(prefix="holdwatch-bench-") as folder, localpg.start(SETTINGS) as server:
-        yield Places(server, Path(folder), threads)
+        yield Places(server, Path(folder), threads, events, stores)

@@ -49,10 +49,10 @@ def ratio_row(work: str, series: Series, other: str, wanted: float) -> Row:
     )
 
 
-def bound_row(work: str, spread: Spread, unit: str, most: float) -> Row:
-    """An absolute figure that must not be passed."""
-    noise = f"{spread.least:,.1f}–{spread.most:,.1f}"
-    shown = f"{spread.middle:,.1f} {unit}"
+def bound_row(work: str, spread: Spread, unit: str, most: float, digits: int = 1) -> Row:
+    """An absolute figure that must not be passed, shown with so many decimals."""
+    noise = f"{spread.least:,.{digits}f}–{spread.most:,.{digits}f}"
+    shown = f"{spread.middle:,.{digits}f} {unit}"
     return Row(work, shown, "-", "-", shown, noise, f"≤ {most:g} {unit}", spread.middle <= most)
 
 

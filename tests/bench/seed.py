@@ -15,6 +15,7 @@ from sqlalchemy import text
 from engine import open_store
 from tests.bench.seed_money import NUMBERS as _NUMBERS
 from tests.bench.seed_money import seed_money
+from tests.bench.seed_queue import seed_queue
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -60,8 +61,8 @@ FROM ({{numbers}}) AS numbers
 """
 
 
-def seed(url: str, threads: int, events: int, reservations: int = 0) -> None:
-    """Fill an empty store; `reservations` of a day, and as many of a meter."""
+def seed(url: str, threads: int, events: int, reservations: int = 0, queue: int = 0) -> None:
+    """Fill an empty store; `reservations` of a day, and as many of a meter; `queue` entries of the run queue."""
     with open_store(url) as store:
         now = time.time_ns() // 1000 * 1000
         for low in range(1, threads + 1, BATCH):
@@ -71,6 +72,8 @@ def seed(url: str, threads: int, events: int, reservations: int = 0) -> None:
                 _batch(connection, values)
         if reservations:
             seed_money(store, reservations, now)
+        if queue:
+            seed_queue(store, queue, now)
         with store.engine.begin() as connection:
             _settle(connection, threads)
 
@@ -108,8 +111,9 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1_000_000)
     parser.add_argument("--events", type=int, default=2, help="events of each thread")
     parser.add_argument("--reservations", type=int, default=0, help="of days, and as many of a meter")
+    parser.add_argument("--queue", type=int, default=0, help="entries of the run queue")
     given = parser.parse_args()
-    seed(given.url, given.threads, given.events, given.reservations)
+    seed(given.url, given.threads, given.events, given.reservations, given.queue)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,6 @@ from console.model import (
     Checkpoint,
     Counted,
     Effect,
-    EventBatch,
-    EventQuery,
     EventRow,
     GatewayError,
     IncompleteQuery,
@@ -33,10 +31,13 @@ from console.model import (
     Write,
 )
 from console.session import Session
+from tests.console.fake_acting import FakeRecords
 from tests.console.fake_claims import claim_row, claim_story
+from tests.console.fake_meaning import FakeMeaning
 from tests.console.fake_moment import T0, cut
 from tests.console.fake_overview import FakeOverview, held_of
 from tests.console.fake_queue import entries_of
+from tests.console.fake_tail import FakeTail
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,6 +99,9 @@ def event_row(position: int) -> EventRow:
         checkpoint=f"ckp_{position:04d}",
         token=4_000 + position % 9,
         at=T0 - timedelta(seconds=1200 - position * 2, milliseconds=position * 7 % 1000),
+        own=None
+        if position % 5 == 0
+        else T0 - timedelta(seconds=1200 - position * 2, milliseconds=position * 7 % 1000 + 130),
         payload=json.dumps(payload),
         size=len(json.dumps(payload)),
     )
@@ -172,7 +176,7 @@ WHO = Identity("7421993306011", "ledger-prod", "ops_ro", "ops_ro", "PostgreSQL 1
 
 
 @dataclass
-class FakeGateway(FakeOverview):
+class FakeGateway(FakeTail, FakeOverview, FakeRecords, FakeMeaning):
     """Rows in lists that a test may change; `down` makes every call fail with it."""
 
     rows: list[ThreadRow] = field(default_factory=lambda: [thread_row(number) for number in range(340)])
@@ -181,6 +185,7 @@ class FakeGateway(FakeOverview):
     asked: list[str] = field(default_factory=list)
     offspring: int = 230
     closed: bool = False
+    interrupted: int = 0
     as_of: datetime = T0
     label: StoreLabel = field(
         default_factory=lambda: StoreLabel(
@@ -260,34 +265,13 @@ class FakeGateway(FakeOverview):
         self._asked("payload")
         return json.dumps({"whole": "x" * 20_000, "seq": seq})
 
-    def newest_events(self, query: EventQuery, limit: int) -> EventBatch:
-        """The newest ones."""
-        self._asked("newest")
-        rows = tuple(event for event in self.tail if passes(event, query))[-limit:]
-        return EventBatch(rows, str(len(self.tail)), len(rows), 0, self.as_of, _first(rows))
-
-    def events(self, query: EventQuery, position: str, limit: int) -> EventBatch:
-        """Those that were added after a position, which is their count."""
-        self._asked("events")
-        rows = [event for event in self.tail[int(position) :] if passes(event, query)]
-        shown = tuple(rows[-limit:])
-        return EventBatch(shown, str(len(self.tail)), len(rows), len(rows) - len(shown), self.as_of)
-
-    def older_events(self, query: EventQuery, before: str, limit: int) -> EventBatch:
-        """Those before a position."""
-        self._asked("older")
-        rows = tuple(event for event in self.tail if passes(event, query) and event.position < before)[
-            -limit:
-        ]
-        return EventBatch(rows, before, len(rows), 0, self.as_of, _first(rows))
+    def interrupt(self) -> None:
+        """Remember that it was asked to end what runs."""
+        self.interrupted += 1
 
     def close(self) -> None:
         """Remember that it was closed."""
         self.closed = True
-
-
-def _first(rows: tuple[EventRow, ...]) -> str | None:
-    return rows[0].position if rows else None
 
 
 def tombstone_of(row: ThreadRow) -> TombstoneRow:
@@ -311,15 +295,6 @@ def matches(row: ThreadRow, query: ThreadQuery) -> bool:
         and (query.prefix is None or row.id.startswith(query.prefix))
         and (query.holder is None or row.holder == query.holder)
         and (query.metadata is None or query.metadata == ("title", "quarterly report"))
-    )
-
-
-def passes(event: EventRow, query: EventQuery) -> bool:
-    """What the store would answer."""
-    return (
-        (query.thread is None or event.thread == query.thread)
-        and (query.kinds is None or event.kind in query.kinds)
-        and (isinstance(query.tenant, Unset) or event.tenant == query.tenant)
     )
 
 

@@ -322,7 +322,7 @@ def test_report_14_a_switch_leaves_nothing_of_the_context_before() -> None:
         session_of(pilot).arrangements.choose("threads", (0, 1))
         await pilot.press("enter")
         await ready(pilot)
-        session_of(pilot).writable = True
+        session_of(pilot).window.open("a test")
         session_of(pilot).cap = 60
         first = pilot.app.screen
         await switch(pilot, "staging")

@@ -98,7 +98,7 @@ def test_a_store_that_is_another_one_is_told_with_the_one_it_was() -> None:
     session = session_on("prod", replace(AT_STAGING, database="spare"), BOTH)
     text = diagnostics.text([diagnostics.store(session)])
     assert "prod: another store" in text
-    assert "agents on 7421, 2026-05-04T14:03:22+00:00" in text
+    assert "agents on 7421, 2026-05-04 14:03:22.000Z" in text
     assert "has not answered yet" in diagnostics.text([diagnostics.store(session_on("prod", None))])
 
 

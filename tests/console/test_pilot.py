@@ -238,9 +238,9 @@ def test_copying_says_what_was_sent() -> None:
     async def scene(pilot: Pilot[None], gateway: FakeGateway) -> None:
         await pilot.press("j", "y")
         assert pilot.app.clipboard == gateway.rows[1].id
-        assert f"sent to terminal: {gateway.rows[1].id}" in said(pilot)
+        assert f"sent to terminal (OSC 52): {gateway.rows[1].id}" in said(pilot)
         await pilot.press("Y")
-        assert pilot.app.clipboard == "threads"
+        assert pilot.app.clipboard == "threads sort:store"
 
     drive(scene)
 

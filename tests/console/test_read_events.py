@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from console.cli import Exit
-from console.gateway.events import held_by
+from console.gateway.waits import held_by
 from engine import open_store
 from engine.checkpoints import Checkpoint, CheckpointStatus, ClaimRequest, Commit, EventDraft
 from engine.checkpoints.commits import commit

@@ -146,7 +146,7 @@ def test_from_start_to_quit(terminal: Terminal, store: Store) -> None:
     step(store, "thr_three", "arrived")
     terminal.see("arrived")
     terminal.press("y")
-    terminal.see("sent to terminal: thr_three")
+    terminal.see("sent to terminal (OSC 52): thr_three")
     assert "\x1b]52;c;dGhyX3RocmVl\x07" in terminal.raw
     assert "\x1b]52;c;ZXZpbA" not in terminal.raw
     assert "\x9b" not in terminal.raw

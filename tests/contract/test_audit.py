@@ -1,4 +1,4 @@
-"""The audit: append-only in the database itself, chained, intent before result (console.md "Audit trail"; ruling 56)."""
+"""The audit: append-only in the database itself, chained, intent before result (console.md; ruling 56)."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from sqlalchemy.exc import DBAPIError
 
 from engine.desk import operations
 from engine.desk.actor import Actor, Mandate, Route
+from engine.desk.audit.chain import hash_of
 from engine.desk.audit.model import Deed, ObjectKind, Phase, Told
 from engine.desk.audit.pages import AuditFilter
 from engine.errors import StoreFailure, ValidationError
@@ -22,6 +23,11 @@ if TYPE_CHECKING:
 MK = Actor("mk", "bastion-2", "holdwatch 0.1.0", "ops_rw")
 TOLD = Told(Deed.RELEASE, ObjectKind.CLAIM, "t", {"before": {"token": 7}})
 ROWS = 5
+FORGED = (
+    "INSERT INTO audit (seq, hash, prev_hash, operation_id, phase, at, actor, route, object_kind, object_id, body)"
+    " SELECT {seq}, {link}, {prev}, 'op_forged', phase, at, actor, route, object_kind, object_id, body"
+    " FROM audit WHERE seq = 2"
+)
 
 
 def _mandate(actor: Actor = MK) -> Mandate:
@@ -124,6 +130,38 @@ def test_a_cut_past_is_found(harness: Harness) -> None:
     assert harness.store.desk.verify_audit().problem == "entry 3 is missing"
 
 
+def test_an_entry_numbered_before_the_first_is_found(harness: Harness) -> None:
+    _change(harness.store, _mandate())
+    with harness.raw() as connection:
+        connection.execute(text(FORGED.format(seq="-5", prev="'x'", link="'forged'")))
+    found = harness.store.desk.verify_audit()
+    assert (found.entries, found.broken_at) == (0, -5)
+    assert "before the first" in str(found.problem)
+
+
+@pytest.mark.parametrize("said", ["seq = 1, hash = 'x'", "seq = 0, hash = ''"])
+def test_a_head_that_was_set_back_is_found(harness: Harness, said: str) -> None:
+    _change(harness.store, _mandate())
+    with harness.raw() as connection:
+        connection.execute(text(f"UPDATE audit_head SET {said}"))
+    found = harness.store.desk.verify_audit()
+    assert found.broken_at == 1
+    assert "head" in str(found.problem)
+
+
+def test_a_chained_entry_that_the_head_does_not_know_is_found(harness: Harness) -> None:
+    _change(harness.store, _mandate())
+    last = harness.store.desk.audit().rows[0]
+    with harness.raw() as connection:
+        row = dict(connection.execute(text("SELECT * FROM audit WHERE seq = 2")).one()._mapping)
+        row |= {"seq": 3, "prev_hash": last.hash, "operation_id": "op_forged"}
+        line = FORGED.format(seq="3", prev=f"'{last.hash}'", link=f"'{hash_of(row)}'")
+        connection.execute(text(line))
+    found = harness.store.desk.verify_audit()
+    assert (found.entries, found.broken_at) == (3, 3)
+    assert "the head says 2" in str(found.problem)
+
+
 def _without_the_guard(harness: Harness, statement: str) -> None:
     """As one would who owns the tables."""
     off = {
@@ -138,8 +176,10 @@ def _without_the_guard(harness: Harness, statement: str) -> None:
 def test_one_operation_has_one_result(harness: Harness) -> None:
     mandate = _mandate()
     _change(harness.store, mandate)
-    with pytest.raises(StoreFailure):
+    with pytest.raises(ValidationError, match="begun under it already"):
         _change(harness.store, mandate)
+    with pytest.raises(StoreFailure):
+        harness.store._transactions.write("test", operations.conclude, mandate, TOLD, {})
     assert harness.store.desk.verify_audit().entries == 2
 
 

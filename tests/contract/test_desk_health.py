@@ -48,7 +48,7 @@ def test_a_store_is_looked_at_all_over(harness: Harness) -> None:
     assert {each.subject for each in health.findings if each.level is not Level.OK} == weak | (
         {"clock"} if harness.kind == "postgresql" else set()
     )
-    assert "version 2" in of(health, "schema").text
+    assert "version 3" in of(health, "schema").text
     assert health.as_of == harness.now()
 
 

@@ -166,7 +166,9 @@ LISTINGS: dict[str, tuple[ReservationFilter, dict[str, str], int]] = {
 
 
 @pytest.mark.parametrize("name", LISTINGS)
-def test_a_page_of_reservations_searches_the_indexes_of_its_sources(large: Harness, name: str) -> None:
+def test_report_48_a_page_of_reservations_searches_the_indexes_of_its_sources(
+    large: Harness, name: str
+) -> None:
     wanted, indexes, most = LISTINGS[name]
     limit = 2 if name in {"txn", "thread"} else PAGE
     first = large.store.desk.reservations(wanted, limit=limit)
@@ -196,7 +198,7 @@ FENCES = {
 
 
 @pytest.mark.parametrize("name", FENCES)
-def test_a_page_of_fences_searches_the_index_over_fences(large: Harness, name: str) -> None:
+def test_report_48_a_page_of_fences_searches_the_index_over_fences(large: Harness, name: str) -> None:
     wanted, most = FENCES[name]
     first = large.store.desk.fences(wanted, limit=PAGE)
     found = steps(large, lambda desk: desk.fences(wanted, first.next, PAGE))

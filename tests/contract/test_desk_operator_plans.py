@@ -212,7 +212,9 @@ def test_what_the_lists_are_measured_on(large: Harness) -> None:
 
 
 @pytest.mark.parametrize("name", THREADS)
-def test_a_page_searches_one_index(large: Harness, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+def test_report_48_a_page_searches_one_index(
+    large: Harness, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
     call, index, most = THREADS[name]
     first = call(large.store.desk, None)
     deep = call(large.store.desk, first.next) if first.next is not None else first
@@ -222,7 +224,7 @@ def test_a_page_searches_one_index(large: Harness, monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("name", QUEUE)
-def test_a_page_of_the_queue_searches_one_index(
+def test_report_48_a_page_of_the_queue_searches_one_index(
     large: Harness, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
     call, index, most = QUEUE[name]

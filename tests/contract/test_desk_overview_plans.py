@@ -155,7 +155,7 @@ def reads(found: list[Step]) -> list[Step]:
 
 
 @pytest.mark.parametrize("name", PARTS)
-def test_a_part_reads_no_more_than_its_bound(large: Harness, name: str) -> None:
+def test_report_48_a_part_reads_no_more_than_its_bound(large: Harness, name: str) -> None:
     call, most = PARTS[name]
     for found in plans_of(large, call):
         read = reads(found)

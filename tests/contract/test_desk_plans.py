@@ -131,7 +131,7 @@ def check(found: list[Step], table: str, index: str, most: int) -> None:
 
 
 @pytest.mark.parametrize("name", LISTINGS)
-def test_a_page_of_threads_searches_one_index(large: Harness, name: str) -> None:
+def test_report_48_a_page_of_threads_searches_one_index(large: Harness, name: str) -> None:
     wanted, index, most = LISTINGS[name]
     first = large.store.desk.threads(wanted, limit=PAGE)
     assert len(first.rows) == PAGE
@@ -142,7 +142,7 @@ def test_a_page_of_threads_searches_one_index(large: Harness, name: str) -> None
 
 
 @pytest.mark.parametrize("name", LISTINGS)
-def test_a_count_of_threads_searches_one_index(large: Harness, name: str) -> None:
+def test_report_48_a_count_of_threads_searches_one_index(large: Harness, name: str) -> None:
     wanted, index, _ = LISTINGS[name]
     found = steps(large, lambda desk: desk.count_threads(wanted))
     for step in scans(found, "thread"):
@@ -168,11 +168,13 @@ EVENT_CALLS: dict[str, tuple[Callable[[Desk, str], object], int]] = {
     "after": (lambda desk, at: desk.events(at, limit=PAGE), PAGE + 1),
     "kinds": (lambda desk, at: desk.events_before(at, kinds=["kind-1"], limit=PAGE), 5_001 + PAGE),
     "tenant after": (lambda desk, at: desk.events(at, tenant="acme", limit=PAGE), 5_000 + PAGE),
+    "forward": (lambda desk, at: desk.events_forward(at, limit=PAGE), PAGE + 1),
+    "tenant forward": (lambda desk, at: desk.events_forward(at, tenant="acme", limit=PAGE), 5_000 + PAGE),
 }
 
 
 @pytest.mark.parametrize("name", EVENT_CALLS)
-def test_a_page_of_events_searches_the_positions(large: Harness, name: str) -> None:
+def test_report_48_a_page_of_events_searches_the_positions(large: Harness, name: str) -> None:
     call, most = EVENT_CALLS[name]
     middle = large.store.desk.events_before(None, limit=500).before
     assert middle is not None
@@ -180,6 +182,16 @@ def test_a_page_of_events_searches_the_positions(large: Harness, name: str) -> N
     key = "event_position_key" if large.kind == "postgresql" else "INTEGER PRIMARY KEY"
     check(found, "event", key, most)
     assert all((step.rows or 0) <= most for step in sorts(found)), found
+
+
+def test_ruling_58_each_step_towards_a_time_is_a_keyed_read(large: Harness) -> None:
+    with statements(large.store) as seen:
+        large.store.desk.event_position_at(T0)
+    key = "event_position_key" if large.kind == "postgresql" else "INTEGER PRIMARY KEY"
+    assert len(seen) > 5
+    with large.raw() as connection:
+        for statement, values in seen:
+            check(plan(connection, statement, values), "event", key, 1)
 
 
 def test_a_threads_events_are_searched_by_its_numbers(large: Harness) -> None:

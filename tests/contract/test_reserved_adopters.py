@@ -47,8 +47,15 @@ HOSTILE = (
 
 @pytest.fixture
 def reserved(harness: Harness) -> ReservedRows:
-    """The facade of the test's store."""
+    """The facade of the test's store, which holds no table of its own that keeps the convention."""
+    without_plans(harness)
     return harness.store.reserved
+
+
+def without_plans(harness: Harness) -> None:
+    """Take away the plans' items: they keep the convention too, and stand in every store (ruling 55)."""
+    with harness.store.engine.begin() as connection:
+        connection.execute(text("DROP TABLE plan_item"))
 
 
 def adopt(harness: Harness, name: str, *key: str, rows: int = 0, kind: Any = Integer) -> Table:
@@ -97,6 +104,7 @@ def test_ruling_34_tables_are_found_by_the_three_columns(harness: Harness, reser
 
 def test_ruling_34_every_schema_and_whole_tables_only(postgres_harness: Harness) -> None:
     columns = convention_columns_ddl("postgresql")
+    without_plans(postgres_harness)
     with postgres_harness.store.engine.begin() as connection:
         connection.execute(text('CREATE SCHEMA "Sales dept"'))
         connection.execute(text(f'CREATE TABLE "Sales dept".orders (id UUID PRIMARY KEY, {columns})'))
@@ -147,6 +155,7 @@ def test_ruling_34_rows_are_paged_by_deadline_and_key(
 
 @pytest.mark.parametrize("declared", ["UUID", "TIMESTAMPTZ", "NUMERIC", "BYTEA", "CHAR(4)", "JSONB"])
 def test_ruling_34_keys_of_any_kind_are_paged(postgres_harness: Harness, declared: str) -> None:
+    without_plans(postgres_harness)
     texts = {
         "UUID": "'{n:08}-0000-0000-0000-000000000000'",
         "TIMESTAMPTZ": "timestamptz '2026-01-01' + interval '{n} microseconds'",
@@ -169,6 +178,7 @@ def test_ruling_34_keys_of_any_kind_are_paged(postgres_harness: Harness, declare
 
 @pytest.mark.parametrize("declared", ["BLOB", "REAL", "DOUBLE PRECISION", "FLOAT"])
 def test_ruling_34_keys_without_an_exact_text_count_as_none(sqlite_harness: Harness, declared: str) -> None:
+    without_plans(sqlite_harness)
     columns = convention_columns_ddl("sqlite")
     with sqlite_harness.store.engine.begin() as connection:
         connection.execute(text(f"CREATE TABLE t (a INTEGER, b {declared}, {columns}, PRIMARY KEY (a, b))"))

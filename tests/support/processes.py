@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +22,9 @@ PATIENCE = 60.0
 
 # Forked from a server that holds no store and runs one thread: quick, and as apart as programs of their own.
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["engine.store", "engine.database.postgres", "engine.database.sqlite"])
+CONTEXT.set_forkserver_preload(
+    ["engine.store", "engine.database.postgres", "engine.database.sqlite", "engine.desk.jobs.runner"]
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,14 @@ class Program:
         assert self._process.pid is not None
         os.kill(self._process.pid, signal.SIGKILL)
         self.wait_killed()
+
+    def ended(self, within: float = PATIENCE) -> None:
+        """Until the process has done its work or was killed by SIGKILL; AssertionError for any other end."""
+        if self._answers.poll(within):
+            with suppress(EOFError):  # It was killed before it could say anything.
+                self._answers.recv()
+        self._process.join(within)
+        assert self._process.exitcode in (0, -signal.SIGKILL), f"exit code {self._process.exitcode}"
 
     def wait_killed(self, within: float = PATIENCE) -> None:
         """Until the process was killed by SIGKILL; AssertionError when it ended in any other way."""

@@ -14,6 +14,8 @@ from tests.tidy.sources import ROOT
 PACKAGES: Final = (
     "engine.checkpoints",
     "engine.desk",
+    "engine.desk.plans",
+    "engine.desk.jobs",
     "engine.reserved",
     "engine.spend",
     "engine.spend.day",

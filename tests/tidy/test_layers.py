@@ -60,7 +60,7 @@ def _reaches(source: Source, package: str) -> bool:
         ("import engine", HEAVY),
         ("import engine.errors, engine.clock, engine.paging", HEAVY),
         ("import engine.checkpoints", ("alembic", "psycopg", "textual")),
-        (HELP, ("alembic", "psycopg", "sqlalchemy", "textual")),
+        (HELP, ("aiohttp", "alembic", "psycopg", "sqlalchemy", "textual", "textual_serve")),
         ("import console.app, console.gateway", ("alembic", "psycopg", "sqlalchemy")),
     ],
     ids=["engine", "engine's base", "engine.checkpoints", "holdwatch --help", "the first frame"],

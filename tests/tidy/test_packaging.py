@@ -43,7 +43,19 @@ def imported(*packages: str) -> set[str]:
 
 
 def test_what_the_packages_import_is_what_installing_them_brings() -> None:
-    assert imported("engine", "console") - WITH_TEXTUAL == names(PROJECT["dependencies"])
+    brought = names(PROJECT["dependencies"]) | names(PROJECT["optional-dependencies"]["web"])
+    assert imported("engine", "console") - WITH_TEXTUAL == brought
+
+
+def test_only_the_browser_needs_the_web_extra_and_ci_tests_it() -> None:
+    extras = PROJECT["optional-dependencies"]
+    wanting = {
+        source.module
+        for source in sources("engine", "console")
+        if {name.partition(".")[0] for name, _ in imports(source)} & names(extras["web"])
+    }
+    assert {module for module in wanting if not module.startswith("console.web.")} == {"console.cli_serve"}
+    assert set(extras["web"]) <= set(extras["dev"])
 
 
 def test_what_the_tests_import_is_in_the_extras() -> None:

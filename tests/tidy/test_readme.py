@@ -30,7 +30,7 @@ TEXT: Final = (ROOT / "README.md").read_text(encoding="utf-8")
 THREAD: Final = "report-1"
 PACE: Final = "STEP_SECONDS = 1.0"
 SECONDS: Final = 60.0
-MOST_LINES: Final = 300
+MOST_LINES: Final = 350
 
 
 def blocks(language: str) -> list[str]:

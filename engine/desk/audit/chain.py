@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import bindparam, insert, select, update
 
-from engine.database.columns import check_id, dump
+from engine.database.columns import dump
 from engine.database.constructs import Now
 from engine.database.statement import Statement
+from engine.desk.audit.model import check_object_id
 from engine.desk.tables import audit, audit_head
 from engine.errors import StoreFailure
 
@@ -83,6 +84,6 @@ def _row(phase: Phase, mandate: Mandate, told: Told) -> dict[str, Any]:
         "actor": mandate.actor.name,
         "route": mandate.route.value,
         "object_kind": told.object_kind.value,
-        "object_id": check_id("object_id", told.object_id),
+        "object_id": check_object_id(told.object_id),
         "body": dump("audit", body),
     }

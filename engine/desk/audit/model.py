@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.database.columns import MAX_ID_BYTES, check_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -46,6 +48,15 @@ class ObjectKind(StrEnum):
     PLAN = "plan"
     JOB = "job"
     STORE = "store"
+
+
+MOST_NAME: Final = MAX_ID_BYTES + 128
+"""Bytes of an object's name: an id, and before it `day:`, or `meter:` and the prefix of one."""
+
+
+def check_object_id(object_id: str) -> str:
+    """The name itself; ValidationError as of `check_id`."""
+    return check_id("object_id", object_id, MOST_NAME)
 
 
 @dataclass(frozen=True, slots=True)

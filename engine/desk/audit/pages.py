@@ -10,7 +10,7 @@ from sqlalchemy import exists, select
 
 from engine.clock import from_ns
 from engine.database.columns import check_id, check_optional_id
-from engine.desk.audit.model import AuditEntry, Phase
+from engine.desk.audit.model import AuditEntry, Phase, check_object_id
 from engine.desk.moment import moment
 from engine.desk.tables import audit, audit_head
 from engine.desk.views import MAX_PAGE, Page
@@ -30,24 +30,32 @@ _RESULTS = audit.alias("results")
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """One object (both words), one actor by name, one operation; each is served by an index."""
+    """One object (both words), one actor by name, one operation; each is served by an index.
+
+    `other_kind` is a second kind under which the object's id is told: a claim is named by its thread.
+    """
 
     object_kind: str | None = None
     object_id: str | None = None
     actor: str | None = None
     operation_id: str | None = None
+    other_kind: str | None = None
 
     def __post_init__(self) -> None:
-        for name in ("object_kind", "object_id", "actor", "operation_id"):
+        for name in ("object_kind", "actor", "operation_id", "other_kind"):
             check_optional_id(name, getattr(self, name))
+        if self.object_id is not None:
+            check_object_id(self.object_id)
         if (self.object_kind is None) != (self.object_id is None):
             raise ValidationError("object", ("needs its kind and its id",))
 
     def conditions(self) -> list[Any]:
         """As the statement has them."""
-        named = ("object_kind", "object_id", "actor", "operation_id")
+        named = ("object_id", "actor", "operation_id")
         given = ((name, getattr(self, name)) for name in named)
-        return [_C[name] == value for name, value in given if value is not None]
+        kinds = [kind for kind in (self.object_kind, self.other_kind) if kind is not None]
+        of_kind = [_C.object_kind.in_(kinds)] if kinds else []
+        return [*of_kind, *(_C[name] == value for name, value in given if value is not None)]
 
 
 EVERYTHING: Final = AuditFilter()

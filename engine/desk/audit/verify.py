@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from engine.database.transaction import Transactions
 
 PAGE: Final = 1_000
+_BEFORE_ALL: Final = -(2**63)
 _NEXT: Final = Statement(
     select(audit).where(audit.c.seq > bindparam("last")).order_by(audit.c.seq).limit(bindparam("most"))
 )
@@ -30,12 +31,15 @@ _HEAD: Final = Statement(select(audit_head.c.seq, audit_head.c.hash))
 class _Reader:
     """Where the reading has got to."""
 
+    head: Any
     seq: int = 0
     link: str = ""
     entries: int = 0
 
     def fault(self, row: Any) -> str | None:
-        """What is wrong with the next row; None where nothing is."""
+        """What is wrong with the next row; None where nothing is. `head` is the head as it was at the beginning."""
+        if row.seq < 1:
+            return "it is numbered before the first entry, where no chain holds it"
         if row.seq != self.seq + 1:
             return f"entry {self.seq + 1} is missing"
         if row.prev_hash != self.link:
@@ -43,6 +47,8 @@ class _Reader:
         if hash_of(row._asdict()) != row.hash:
             return "it was changed after it was written"
         self.seq, self.link, self.entries = row.seq, row.hash, self.entries + 1
+        if self.head is not None and self.head.seq == row.seq and self.head.hash != row.hash:
+            return "the head is not the last entry's"
         return None
 
     def broken(self, seq: int, problem: str) -> Verified:
@@ -55,23 +61,34 @@ def verify(transactions: Transactions, told: Callable[[int], object] = lambda _e
     Entries that are added meanwhile are read too. The head that they end at should be noted elsewhere by who wants
     to prove that the end was not cut off and the head set back.
     """
-    reader = _Reader()
-    head = transactions.read("audit.verify", _head)
+    reader = _Reader(transactions.read("audit.verify", _head))
+    last = _BEFORE_ALL
     while True:
-        rows = transactions.read("audit.verify", _page, reader.seq)
+        rows = transactions.read("audit.verify", _page, last)
         for row in rows:
             fault = reader.fault(row)
             if fault is not None:
                 return reader.broken(row.seq, fault)
         told(reader.entries)
+        last = reader.seq
         if len(rows) < PAGE:
             break
-    if head is None:
+    return _ended(reader, transactions.read("audit.verify", _head))
+
+
+def _ended(reader: _Reader, now: Any) -> Verified:
+    """Every entry moves the head in its own transaction, so the head `now` is nowhere behind what was read."""
+    if reader.head is None or now is None:
         return reader.broken(reader.seq, "the head's row is gone")
-    if reader.seq < head.seq:
-        return reader.broken(head.seq, f"the log ends at entry {reader.seq}, its head says {head.seq}")
-    if reader.seq == head.seq and reader.link != head.hash:
-        return reader.broken(head.seq, "the head is not the last entry's")
+    if reader.seq < reader.head.seq:
+        lost = f"the log ends at entry {reader.seq}, its head says {reader.head.seq}"
+        return reader.broken(reader.head.seq, lost)
+    if now.seq < reader.seq:
+        return reader.broken(
+            now.seq + 1, f"the head says {now.seq}: it was set back, or this was added beside it"
+        )
+    if now.seq == reader.seq and now.hash != reader.link:
+        return reader.broken(now.seq, "the head is not the last entry's")
     return Verified(reader.entries, reader.link)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from sqlalchemy import Connection
 
@@ -28,14 +28,27 @@ class Done:
     stops: bool = False
 
 
+class Between(Protocol):
+    """What an executor calls between two transactions of one item."""
+
+    def __call__(self, rows: int = 0) -> bool:
+        """Renew the job's lease. `rows` that the last transaction took away count against the job's rate.
+
+        With `rows`, True once the job was cancelled: the item should say how far it came. JobRefused, to be let
+        through: `lease.LOST` once the job is another's, and with `rows` `lease.HALTED` once it was paused or is to
+        be handed over: the item is begun anew later.
+        """
+        ...
+
+
 class Executor(Protocol):
     """Carries out the items of one job, in their order, from one thread."""
 
-    def prepare(self, item: Item, still_ours: Callable[[], None]) -> Done | None:
+    def prepare(self, item: Item, still_ours: Between) -> Done | None:
         """Whatever needs transactions of its own; a `Done` where there is nothing left to finish.
 
         It must be safe to do again: a runner that died after it starts the item anew. `still_ours` is to be called
-        between two transactions: it renews the job's lease, and raises StaleClaim once the job is another's.
+        between two transactions.
         """
         ...
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 LEASE: Final = timedelta(seconds=30)
 """How long a job stays with a runner that says nothing."""
 CHUNK: Final = 50
-"""Items between two looks at whether the job was paused or cancelled."""
+"""Items read together; a pause or cancel is seen between two of them, and with the result of each."""
 
 
 class JobState(StrEnum):

@@ -23,14 +23,14 @@ APPROVAL_LIFETIME: Final = timedelta(hours=1)
 MOST_NOTES: Final = 200
 """Rows that are told apart as not applicable; what more there are is counted."""
 
-PLANNED: Final = (Deed.DELETE, Deed.SWEEP, Deed.RECONCILE, Deed.RELEASE)
+PLANNED: Final = (Deed.DELETE, Deed.SWEEP, Deed.RECONCILE, Deed.RELEASE, Deed.RESOLVE)
 """The deeds that are planned."""
 
 
 class ItemKind(StrEnum):
     """What an item is, and with it what its guard holds.
 
-    THREAD {token, checkpoint, next_seq}: a delete of one thread, descendants before their parents.
+    THREAD {token, checkpoint, next_seq, next_write}: a delete of one thread, descendants before their parents.
     CLAIM {token, expires_at}: a release (ruling 53). RETENTION {checkpoints, floor}: what a sweep takes of a thread
     (ruling 54). TOMBSTONE {deleted_at}. LAPSED {until}: lapsed tentative rows of the table that is the object.
     PURGE {before}: settled rows of the meter that is the object. DAY {deferrals, expires_at, next_check_at}.
@@ -45,6 +45,13 @@ class ItemKind(StrEnum):
     PURGE = "purge"
     DAY = "day reservation"
     METER = "meter reservation"
+
+
+class Reach(StrEnum):
+    """How far a delete goes: the named threads with all below them, or the named threads and nothing else."""
+
+    TREE = "tree"
+    ONE = "one"
 
 
 class AnswerSource(StrEnum):
@@ -87,10 +94,13 @@ class NotApplicable:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One line of the table of what will go: `kind` of row, how many, their bytes (None: unknown), and a remark."""
+    """One line of the table of what will go: `kind` of row, how many, their bytes, and a remark.
+
+    None: unknown, for it could not be counted (console.md 3.2, row 44).
+    """
 
     kind: str
-    rows: int
+    rows: int | None
     bytes: int | None = None
     note: str = ""
 
@@ -99,13 +109,15 @@ class Line:
 class Totals:
     """What a plan amounts to. `rows` is the number that the typed phrase names; `seconds` an estimate, least and most.
 
+    `bytes` is None where part of it is unknown; `rows` counts what could be counted, and a warning says what not.
+
     `blockers` keep it from being executed, `warnings` do not; `not_applicable` holds the first MOST_NOTES of
     `not_applicable_count`; `kept` says what will not be touched; `micro` and `units` are money and meter units
-    at stake.
+    at stake. `phrase` stands in place of the usual one where a single object is named (F9: a claim by its token).
     """
 
     rows: int
-    bytes: int = 0
+    bytes: int | None = 0
     lines: tuple[Line, ...] = ()
     blockers: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -115,6 +127,14 @@ class Totals:
     seconds: tuple[float, float] = (0.0, 0.0)
     micro: int = 0
     units: int = 0
+    phrase: str | None = None
+
+
+def phrase_of(deed: Deed, environment: str, totals: Totals) -> str:
+    """What has to be typed: the deed, the number of rows and the environment, or what the totals name."""
+    if totals.phrase is not None:
+        return totals.phrase
+    return f"{deed.value.upper()} {totals.rows} ON {environment.upper()}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,16 +150,16 @@ class Preview:
 
     @property
     def phrase(self) -> str:
-        """What has to be typed to execute it: the deed, the number of rows, the environment."""
-        return f"{self.deed.value.upper()} {self.totals.rows} ON {self.environment.upper()}"
+        """What has to be typed to execute it."""
+        return phrase_of(self.deed, self.environment, self.totals)
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A stored plan's header. `items` is their number; `hash` covers deed, environment, params and every item.
+    """A stored plan's header. `items` is their number; `hash` covers deed, environment, params, totals, every item.
 
     `expires_at`, five minutes after it was made, or an hour once it was sent for approval, is the end of all it can
-    do; `job_id` is the job that executes it.
+    do; `job_id` is the job that executes it. `needs_approval`: it was more than the threshold when it was made.
     """
 
     plan_id: str
@@ -156,11 +176,12 @@ class Plan:
     approved_by: Actor | None = None
     approved_at: datetime | None = None
     job_id: str | None = None
+    needs_approval: bool = False
 
     @property
     def phrase(self) -> str:
-        """What has to be typed to execute it: the deed, the number of rows, the environment."""
-        return f"{self.deed.value.upper()} {self.totals.rows} ON {self.environment.upper()}"
+        """What has to be typed to execute it."""
+        return phrase_of(self.deed, self.environment, self.totals)
 
 
 @dataclass(frozen=True, slots=True)

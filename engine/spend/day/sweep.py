@@ -70,7 +70,7 @@ def release_expired_spend(
             elif resolver is None:
                 tally.left += 1
             else:
-                _write(store, item, _asked(resolver, item, at, again), at, tally)
+                _write(store, item, asked(resolver, item, at, again), at, tally)
     return tally.total()
 
 
@@ -109,7 +109,7 @@ def _by_default(store: DayStore, item: ExpiredReservation, at: datetime) -> bool
     return store.settle_reservation(item.id, item.micro, at, expected_deferrals=item.deferrals)
 
 
-def _asked(resolver: Resolver, item: ExpiredReservation, at: datetime, again: datetime) -> Answer:
+def asked(resolver: Resolver, item: ExpiredReservation, at: datetime, again: datetime) -> Answer:
     """The resolver's answer, or a deferral that says what was wrong with it."""
     try:
         answer = resolver(item)

@@ -105,7 +105,7 @@ class MeterOperator:
             "evidence": evidence_text(evidence),
         }
         with unavailable("defer"):
-            return self._tx.write("defer", _defer, self._schema.fenced("defer"), values)
+            return self._tx.write("defer", defer_shown, self._schema.fenced("defer"), values)
 
     def purge(self, before: datetime, *, limit: int = 1000) -> PurgeReport:
         """Forget up to `limit` reservations settled before, and as many idle accounts of rolling windows.
@@ -155,5 +155,6 @@ def _deferral(tables: MeterTables) -> Statement:
     )
 
 
-def _defer(connection: Connection, tables: MeterTables, values: dict[str, Any]) -> bool:
+def defer_shown(connection: Connection, tables: MeterTables, values: dict[str, Any]) -> bool:
+    """Fence one row that still has the attempt and the expiry (`shown`) of `values`; instants in milliseconds."""
     return _deferral(tables).count(connection, **values) > 0

@@ -43,11 +43,16 @@ class _Sweep:
 @lru_cache(maxsize=2 * MOST_PREFIXES)
 def _reservations(tables: MeterTables) -> _Sweep:
     row = tables.reservations
+    return _Sweep(row, row.c.operation_id, purgeable(tables), row.c.settled_at, row.c.operation_id)
+
+
+def purgeable(tables: MeterTables) -> ColumnElement[bool]:
+    """Settled before `:before` (ms), and counted in no window any more."""
+    row = tables.reservations
     before = bindparam("before", type_=BigInteger)
     # Settled by a clock that is behind, it may still count in a window: that goes by when it was reserved.
     counts = and_(row.c.period == literal(WINDOW), row.c.reserved_at >= before)
-    old = and_(row.c.settled_at < before, row.c.state != RESERVED, not_(counts))
-    return _Sweep(row, row.c.operation_id, old, row.c.settled_at, row.c.operation_id)
+    return and_(row.c.settled_at < before, row.c.state != RESERVED, not_(counts))
 
 
 @lru_cache(maxsize=2 * MOST_PREFIXES)

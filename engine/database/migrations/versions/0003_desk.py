@@ -67,6 +67,7 @@ def _plans() -> None:
         _int("expires_at", nullable=False),
         _body("approved_by"),
         _int("approved_at"),
+        _int("cancelled_at"),
     )
     op.create_index("plan_by_time", "plan", ["created_at", "plan_id"])
     op.create_table(

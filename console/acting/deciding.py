@@ -1,0 +1,110 @@
+"""What one decision knows: the reservation as it was shown, as it stands, and what the store says of the evidence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from console.acting import resolution_facts
+from console.acting.resolving import Check
+from console.acting.second import second_eyes
+from console.money_model import HoldState
+
+if TYPE_CHECKING:
+    from console.acting.plans import Bounds
+    from console.acting.resolution_form import Meant
+    from console.acting.resolving import Answer, Evidence, Resolution, Resolvable
+    from console.money_model import Address
+    from console.session import Session
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One look at the store: how it stands, and what is to be said of what was typed."""
+
+    found: Resolvable | None
+    checks: tuple[Check, ...]
+
+
+def look(session: Session, address: Address, answer: Answer | None, evidence: tuple[Evidence, ...]) -> Seen:
+    """Ask for both; blocks, GatewayError."""
+    found = session.gateway.resolvable(address)
+    if found is None:
+        return Seen(None, ())
+    return Seen(found, session.gateway.weigh(address, answer, evidence))
+
+
+@dataclass(slots=True)
+class Deciding:
+    """`shown` is the first answer and stays: under its guard the decision is written. `now` is the last one.
+
+    `approved` is who approved the plan that led here, empty where none did.
+    """
+
+    shown: Resolvable | None = None
+    now: Resolvable | None = None
+    gone: bool = False
+    weighed: tuple[Check, ...] = ()
+    approved: str = ""
+
+    def take(self, seen: Seen) -> None:
+        """Learn what stands now."""
+        self.now, self.weighed = seen.found, seen.checks
+        self.gone = seen.found is None
+        if self.shown is None:
+            self.shown = seen.found
+
+    @property
+    def same(self) -> bool:
+        """Whether it still is as it was shown: same guard, and open or settled as it was."""
+        shown, now = self.shown, self.now
+        if shown is None or now is None:
+            return False
+        settled = {each.story.row.state is HoldState.SETTLED for each in (shown, now)}
+        return shown.guard == now.guard and len(settled) == 1
+
+    @property
+    def can_take_anew(self) -> bool:
+        """Whether another version of it can be decided instead."""
+        return not self.same and self.now is not None and self.now.story.row.state is not HoldState.SETTLED
+
+    def take_anew(self) -> None:
+        """Decide what stands now, on the operator's word."""
+        self.shown = self.now
+
+    def hindrances(self, meant: Meant, bounds: Bounds) -> tuple[str, ...]:
+        """What keeps the decision from being sent, whatever the operator types."""
+        if self.shown is None or self.gone:
+            return ("there is no such reservation",) if self.gone else ("not read yet",)
+        eyes = second_eyes(self.shown.story.row, meant.answer, bounds, self.approved)
+        late = () if self.same else ("it is not as it was shown any more; see the checks",)
+        return (*late, *meant.wrong, *((eyes.text,) if eyes.weight == "need" else ()))
+
+    def checks(self, meant: Meant, bounds: Bounds) -> tuple[Check, ...]:
+        """All that is to be read before it is decided."""
+        if self.shown is None:
+            return (Check("need", "not read yet"),)
+        now = None if self.now is None else self.now.story
+        stands = resolution_facts.standing(now, same=self.same)
+        wrong = tuple(Check("need", text) for text in meant.wrong)
+        asked = tuple(check for check in self.weighed if not (wrong and check.weight == "need"))
+        eyes = second_eyes(self.shown.story.row, meant.answer, bounds, self.approved)
+        return (Check("ok" if self.same else "need", stands), *wrong, *asked, eyes)
+
+
+def told(made: Resolution, deed: str) -> str:
+    """What an answer came to, for those who gave it: who was first, when, with what."""
+    from console.acting.decisions import decision_of
+
+    if made.came.value in {"resolved", "deferred"}:
+        return f"{made.came.value}: {deed} ({made.operation})"
+    if made.first is None:
+        return f"{made.came.value}: nothing was changed; {made.now}"
+    first = decision_of(made.first)
+    seen = "; ".join(" ".join(filter(None, (item.text, item.file))) for item in first.evidence)
+    when = first.row.at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    what = " ".join(filter(None, (first.row.deed, first.answer, first.came)))
+    return (
+        f"overtaken: {first.row.actor} was first at {when}: {what}"
+        f"{f', on {seen}' if seen else ''} ({first.row.operation}); nothing was changed twice"
+    )

@@ -1,0 +1,134 @@
+"""Past decisions about one reservation, from the audit: who, when, what, on which evidence (console.md F5 (f))."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from console import present
+from console.acting.amounts import dollars
+from console.acting.records import AuditQuery
+from console.facts import title
+from console.present import Cell, Tone, own, safe
+
+if TYPE_CHECKING:
+    from console.acting.records import AuditRow
+    from console.jsontext import Line
+
+OBJECT: Final = "reservation"
+"""What the audit calls it."""
+MOST: Final = 5
+"""Decisions that are shown."""
+LOOKED_AT: Final = 20
+"""Entries that are read for them: an intent and a result each, and those of passes between them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One item of evidence as the audit keeps it."""
+
+    text: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One of them. `came` is what became of it, `answer` what was to be."""
+
+    row: AuditRow
+    answer: str
+    came: str
+    evidence: tuple[Seen, ...]
+
+
+def query_of(name: str) -> AuditQuery:
+    """The entries about a reservation of this name."""
+    return AuditQuery(object_kind=OBJECT, object_id=name)
+
+
+def decisions_of(rows: Sequence[AuditRow]) -> tuple[Decision, ...]:
+    """The newest of them; an intent without a result is one whose outcome is not known yet."""
+    found: dict[str, AuditRow] = {}
+    for row in rows:  # newest first, so that a result comes before its intent
+        found.setdefault(row.operation, row)
+    return tuple(decision_of(row) for row in list(found.values())[:MOST])
+
+
+def decision_of(row: AuditRow) -> Decision:
+    """One entry as a decision; what it does not say is left out."""
+    body = row.body
+    items = body.get("evidence")
+    listed = items if isinstance(items, Sequence) and not isinstance(items, str) else ()
+    seen = tuple(_seen(item) for item in listed if isinstance(item, Mapping))
+    return Decision(row, _answer(body.get("answer")), _came(row), seen)
+
+
+def _answer(answer: object) -> str:
+    if not isinstance(answer, Mapping):
+        return ""
+    word, figure = str(answer.get("answer", "")), answer.get("figure")
+    if word == "deferred":
+        return f"deferred until {answer.get('retry_at', '-')}{_note(answer.get('note'))}"
+    return f"{word} {dollars(figure)} USD" if isinstance(figure, int) else word
+
+
+def _note(note: object) -> str:
+    text = note.get("note") if isinstance(note, Mapping) else None
+    return f": {text}" if text else ""
+
+
+def _came(row: AuditRow) -> str:
+    if row.phase == "intent":
+        return "outcome not known"
+    if "refused" in row.body:
+        return f"refused: {row.body.get('message', '')}"
+    return str(row.body.get("status", "")) or str(row.body.get("why", ""))
+
+
+def _seen(item: Mapping[str, object]) -> Seen:
+    told = (
+        f"{item.get('kind', '-')}: {item.get('reference', '-')}  shows {item.get('shows', '-')}, "
+        f"observed {item.get('observed_at', '-')}"
+    )
+    file = item.get("file")
+    if not isinstance(file, Mapping):
+        return Seen(told, "")
+    size = file.get("size")
+    count = f"{size:,} bytes" if isinstance(size, int) else "size not kept"
+    return Seen(told, f"{file.get('name', '-')}  sha256 {file.get('sha256', '-')}  {count}")
+
+
+def lines_of(found: Sequence[Decision], room: int, unread: str = "") -> tuple[Line, ...]:
+    """The section of a reservation's screen; nothing where nobody has decided anything. `unread` is why it is old."""
+    if unread:
+        return *_folded(f"decisions not read: {safe(unread, 300)}", room), ()
+    if not found:
+        return ()
+    lines: list[Line] = [title("DECISIONS (newest first; none is ever changed, a correction is a new one)")]
+    for decision in found:
+        lines += decision_lines(decision, room)
+    return (*lines, ())
+
+
+def decision_lines(decision: Decision, room: int) -> list[Line]:
+    """One decision, folded."""
+    row = decision.row
+    said = safe(" ".join(each for each in (row.deed, decision.answer) if each), 200)
+    came = own(f"  {safe(decision.came, 200)}") if decision.came else own("")
+    lines: list[Line] = [
+        (Cell(own(f"{present.instant(row.at)}  {safe(row.actor)}  "), Tone.MUTED), Cell(said, Tone.STRONG),
+         Cell(came, Tone.GOOD if decision.came in {"resolved", "deferred"} else Tone.WARN)),
+    ]  # fmt: skip
+    if row.reason:
+        lines += _folded(f"reason: {safe(row.reason, 500)}", room)
+    for number, seen in enumerate(decision.evidence, 1):
+        lines += _folded(f"evidence {number}  {safe(seen.text, 600)}", room)
+        if seen.file:
+            lines += _folded(f"  file {safe(seen.file, 300)}", room)
+    lines += _folded(f"operation {safe(row.operation)}", room)
+    return lines
+
+
+def _folded(text: str, room: int) -> list[Line]:
+    return [(Cell(own(f"  {line}"), Tone.MUTED),) for line in present.wrap(own(text), max(room - 2, 2))]

@@ -1,0 +1,66 @@
+"""What can be done to a row, mildest first, and why not where it cannot (console.md 3.1, rows 31 and 36)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from console.acting.deeds import label_of
+from console.acting.plans import Deed
+from console.claims_model import ClaimRow, Verdict
+from console.model import ThreadRow, ThreadState
+from console.money_model import FenceRow, Kind, ReservationRow
+from console.screens.menu import Entry
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+FILTERED = " (filter)"
+"""Stands behind what is about all that the filter means."""
+
+
+def of_row(row: object, narrowed: str) -> Sequence[Entry]:
+    """The menu for a row; `narrowed` is the list's filter, empty where it has none."""
+    match row:
+        case ThreadRow():
+            mild, harsh = _release(row), _delete(row)
+        case ClaimRow():
+            mild = Entry("L", label_of(Deed.RELEASE), _claim_said(row))
+            harsh = Entry("D", label_of(Deed.DELETE), "", "open its thread: enter, then D there")
+        case ReservationRow():
+            return _of_money(row)
+        case FenceRow():
+            return _of_money(row.row)
+        case _:
+            return ()
+    over = (
+        Entry("l", f"{mild.label}{FILTERED}", f"the claims of all that {narrowed!r} means: plan first"),
+        Entry("d", f"{harsh.label}{FILTERED}", f"all threads that {narrowed!r} means: plan first"),
+    )
+    return (mild, harsh, *(over if narrowed else ()))
+
+
+def _release(row: ThreadRow) -> Entry:
+    said = "" if row.holder is None else f"from {row.holder}, token {row.token}; the thread stays"
+    return Entry("L", label_of(Deed.RELEASE), said, "nobody holds it" if row.holder is None else "")
+
+
+def _claim_said(row: ClaimRow) -> str:
+    warned = "" if row.verdict is Verdict.SAFE else "; its holder may be alive"
+    return f"from {row.holder}, token {row.token}; the thread stays{warned}"
+
+
+def _delete(row: ThreadRow) -> Entry:
+    live = row.state is ThreadState.RUNNING
+    why = f"{row.holder} is at work on it: L releases its claim first" if live else ""
+    return Entry(
+        "D", label_of(Deed.DELETE), "with all below it; a tombstone stays, its number never comes again", why
+    )
+
+
+def _of_money(row: ReservationRow) -> Sequence[Entry]:
+    tentative = row.address.kind is Kind.TENTATIVE
+    why = "a tentative row is its writer's to confirm or to release" if tentative else ""
+    return (
+        Entry("e", "resolve by hand", "leave it for later, consume it, or release it: on evidence", why),
+        Entry("R", label_of(Deed.RECONCILE), "by the default, or by a resolver: plan first", why),
+    )

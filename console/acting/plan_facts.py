@@ -1,0 +1,253 @@
+"""What is said of a plan: what goes, what stays, what stands in the way, the rows apart, the tree (console.md 5.3)."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+from console import claim_facts, present
+from console.acting.deeds import WORDS
+from console.acting.plans import Deed, PlanState
+from console.acting.standing import is_over, left
+from console.facts import title
+from console.present import Cell, Tone, own, pad, safe
+from console.widgets.columns import Scene
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from console.acting.model import Person
+    from console.acting.planning import Made
+    from console.acting.plans import PlanItem, PlanLine, PlanView
+    from console.acting.records import AuditRow
+    from console.claims_model import ClaimStory
+    from console.jsontext import Line
+
+_KIND: Final = 14
+_ROWS: Final = 10
+_BYTES: Final = 11
+_ID: Final = 40
+_LONG: Final = 600
+_WIDE: Final = 100
+_INSTANTS: Final = frozenset({"expires_at", "next_check_at", "deleted_at", "until", "before"})
+"""What guards and notes hold as nanoseconds since 1970."""
+_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
+TREE: Final = 50
+"""Items that the tree shows; a list shows all of them."""
+
+
+def lines(made: Made, person: Person, now: datetime, room: int) -> tuple[Line, ...]:
+    """All of it, section by section, for a person who looks at it now."""
+    view, items, command = made.view, made.items, made.command
+    return (
+        *_heading(view, now, room),
+        *_blockers(view, room),
+        *_done(view, made.done, room),
+        *_holder(made.claim, person, now, room),
+        *_table(view),
+        *_kept(view, room),
+        *_hindrances(view, room),
+        *_apart(view),
+        *_items(view, items),
+        *_signature(view),
+        title("EQUIVALENT COMMAND (y copies it)"),
+        (Cell(safe(f" {command}", _LONG)),),
+    )
+
+
+def _prose(head: Cell, text: str, room: int, tone: Tone = Tone.PLAIN) -> Iterator[Line]:
+    """Words behind a head, folded between words and under each other."""
+    indent = present.width(head.text)
+    first, *others = present.wrap(safe(text, _LONG), max(room - indent, 10)) or (own(""),)
+    yield head, Cell(first, tone)
+    for rest in others:
+        yield Cell(own(" " * indent)), Cell(rest, tone)
+
+
+def standing(view: PlanView, now: datetime) -> tuple[Cell, ...]:
+    """The plan's number, its age and the time it has left: the right end of the line under the header."""
+    age = Cell(own(f"age {present.span(max(timedelta(0), now - view.made_at))} "), Tone.MUTED)
+    if view.state is PlanState.PREVIEW:
+        return Cell(own(" PREVIEW  "), Tone.WARN), age
+    over = is_over(view, now)
+    word = PlanState.EXPIRED if over else view.state
+    tone = Tone.GOOD if word is PlanState.READY else Tone.WARN
+    cells = [
+        Cell(safe(f" plan {short(view)}  "), Tone.STRONG),
+        Cell(own(f"{word.value.upper()}  "), tone),
+        age,
+    ]
+    remaining = left(view, now)
+    if word in {PlanState.READY, PlanState.AWAITING, PlanState.BLOCKED} and remaining is not None:
+        hurry = remaining < timedelta(minutes=1)
+        cells.append(Cell(own(f" left {present.span(remaining)} "), Tone.BAD if hurry else Tone.MUTED))
+    return tuple(cells)
+
+
+def short(view: PlanView) -> str:
+    """The plan's id as it is read out: what is enough to know it by."""
+    return "" if view.id is None else view.id.removeprefix("pln_")[:8]
+
+
+def _heading(view: PlanView, now: datetime, room: int) -> Iterator[Line]:
+    frozen = "as it is" if view.state is PlanState.PREVIEW else "frozen"
+    at = present.instant(view.made_at) if room >= _WIDE else present.page_time(view.made_at)
+    said = f"{frozen} at {at}; only these ids, at these versions"
+    yield from _prose(Cell(own(f"{WORDS[view.deed].does}  "), Tone.ACCENT), said, room, Tone.MUTED)
+    if view.state is PlanState.PREVIEW:
+        yield (Cell(own(" A preview: nothing is stored, and it cannot be executed."), Tone.WARN),)
+    elif is_over(view, now):
+        yield (Cell(own(" EXPIRED: it is refused from now on and never renewed."), Tone.BAD),)
+
+
+def _done(view: PlanView, done: AuditRow | None, room: int) -> Iterator[Line]:
+    """Who was first (console.md 3.1, row 29)."""
+    if view.state is not PlanState.EXECUTED:
+        return
+    who = "" if done is None else f" by {done.actor} at {present.instant(done.at)}"
+    yield from _prose(
+        Cell(own(" ALREADY DONE"), Tone.WARN), f"{who}: job {view.job}; enter opens it", room, Tone.WARN
+    )
+
+
+def _holder(claim: ClaimStory | None, person: Person, now: datetime, room: int) -> Iterator[Line]:
+    """Whose lock would be broken, and whether it is this person's own."""
+    if claim is None:
+        return
+    yield title("WHOSE CLAIM")
+    yield from claim_facts.of_row(claim.row, claim, Scene(now), room - 1)
+    own_one = person.user in claim.row.holder or person.host in claim.row.holder
+    told = "it names you or this machine" if own_one else f"it names neither {person.user} nor {person.host}"
+    yield (Cell(own(" is it you?  "), Tone.MUTED), Cell(safe(told, 200), Tone.GOOD if own_one else Tone.WARN))
+
+
+def _table(view: PlanView) -> Iterator[Line]:
+    yield (Cell(own(_row("kind", "rows", "bytes", "notes")), Tone.MUTED),)
+    for line in view.lines:
+        yield _line(line)
+    low, high = view.seconds
+    told = (
+        f"{view.items:,} items; {low:,.0f}-{high:,.0f} s"
+        if high >= 1
+        else f"{view.items:,} items; under a second"
+    )
+    yield (Cell(own(_row("TOTAL", f"{view.rows:,}", _size(view.bytes), told)), Tone.STRONG),)
+    if view.micro or view.units:
+        money = f" at stake: {present.usd(view.micro)} USD" + (
+            f", {view.units:,} units" if view.units else ""
+        )
+        yield (Cell(own(money), Tone.WARN),)
+
+
+def _line(line: PlanLine) -> Line:
+    known = line.rows is not None
+    rows = f"{line.rows:,}" if known else "?"
+    cells = _row(line.kind, rows, _size(line.bytes), line.note)
+    tone = Tone.WARN if not known else Tone.PLAIN if line.rows else Tone.MUTED
+    return (Cell(safe(cells, _LONG), tone),)
+
+
+def _row(kind: str, rows: str, size: str, note: str) -> str:
+    kind_cell = pad(safe(kind), max(_KIND, len(kind)))
+    return f" {kind_cell}{rows:>{_ROWS}} {size:>{_BYTES}}  {note}".rstrip()
+
+
+def _size(count: int | None) -> str:
+    return "-" if not count else present.size(count)
+
+
+def _kept(view: PlanView, room: int) -> Iterator[Line]:
+    if view.kept:
+        yield from _prose(Cell(own(" kept: "), Tone.GOOD), ", ".join(view.kept), room)
+    if view.deed is not Deed.RELEASE:
+        yield (
+            Cell(
+                own(" what changed meanwhile is skipped and told; nothing outside the plan is touched"),
+                Tone.MUTED,
+            ),
+        )
+
+
+def _blockers(view: PlanView, room: int) -> Iterator[Line]:
+    """Above all else: with one of them nothing of the rest will happen."""
+    for text in view.blockers:
+        yield from _prose(Cell(own(" [stop] "), Tone.BAD), text, room)
+    if view.blockers and view.deed is Deed.DELETE:
+        yield (Cell(own("        L plans the release of these claims"), Tone.MUTED),)
+
+
+def _hindrances(view: PlanView, room: int) -> Iterator[Line]:
+    for text in view.warnings:
+        yield from _prose(Cell(own(" [warn] "), Tone.WARN), text, room)
+    if view.needs_approval:
+        said = "not yet" if view.approved_by is None else f"given by {view.approved_by}"
+        yield from _prose(Cell(own(" [need] "), Tone.WARN), f"another person's approval: {said}", room)
+    if not view.blockers and not view.warnings:
+        yield (Cell(own(" [ok]   "), Tone.GOOD), Cell(own("no blocker and no warning")))
+
+
+def _apart(view: PlanView) -> Iterator[Line]:
+    if not view.apart_count:
+        return
+    yield title(f"NOT APPLICABLE ({view.apart_count:,}): left as they are")
+    for each in view.apart:
+        yield (Cell(safe(f"  {each.id}", 200)), Cell(safe(f"  {each.reason}", 300), Tone.MUTED))
+    more = view.apart_count - len(view.apart)
+    if more:
+        yield (Cell(own(f"  and {more:,} more"), Tone.MUTED),)
+
+
+def _items(view: PlanView, items: Sequence[PlanItem]) -> Iterator[Line]:
+    """The first items; of a delete they stand as the tree they are, its roots above (they go last)."""
+    if not items:
+        return
+    tree = view.deed is Deed.DELETE
+    yield title("TREE (v shows the items)" if tree else "ITEMS (v shows all of each)")
+    for item in reversed(items) if tree else items:
+        yield _item(item, tree=tree)
+    more = view.items - len(items)
+    if more > 0:
+        yield (Cell(own(f"  and {more:,} more: v shows them"), Tone.MUTED),)
+
+
+def _item(item: PlanItem, *, tree: bool) -> Line:
+    depth = item.note.get("depth") if tree else 0
+    indent = f"{'   ' * (depth - 1)}`- " if isinstance(depth, int) and depth > 0 else ""
+    name = Cell(safe(f"  {indent}{item.id}", 200), Tone.STRONG)
+    return name, Cell(safe(f"  {told(item)}", 300), Tone.MUTED)
+
+
+def told(item: PlanItem) -> str:
+    """What an item amounts to, in a line: what it notes that is more than its place."""
+    facts = {**item.guard, **item.note}
+    left_out = {"depth", "parent", "tenant", "checkpoints"}
+    return "  ".join(
+        f"{name} {_value(name, value)}" for name, value in facts.items() if _says(name, value, left_out)
+    )
+
+
+def _says(name: str, value: object, left_out: set[str]) -> bool:
+    return name not in left_out and value not in (None, 0, "") and not isinstance(value, dict | list)
+
+
+def _value(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name in _INSTANTS and isinstance(value, int):
+        return present.instant(_EPOCH + timedelta(microseconds=value // 1_000))
+    if name == "micro" and isinstance(value, int):
+        return f"{present.usd(value)} USD"
+    return (
+        f"{value:,}"
+        if isinstance(value, int)
+        else str(value).replace("_", " ")
+        if name == "verdict"
+        else str(value)
+    )
+
+
+def _signature(view: PlanView) -> Iterator[Line]:
+    if view.id is None:
+        return
+    yield (Cell(safe(f" plan {view.id}  by {view.actor}  for {view.environment}", _LONG), Tone.MUTED),)
+    yield (Cell(safe(f" hash {view.hash}", _LONG), Tone.MUTED),)

@@ -1,0 +1,94 @@
+"""Going from screen to screen: the verbs that only look at another list."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from textual.app import App
+
+from console import filters, job_filters, money_filters
+from console.acting.audited import Audited
+from console.commands import ShowList, changed_since
+from console.present import Tone
+from console.screens import modes
+from console.spans import LATELY
+
+if TYPE_CHECKING:
+    from console.commands import Command
+    from console.session import Session
+
+
+class Going(App[None]):
+    """An application with a mode for each screen."""
+
+    session: Session
+
+    @abstractmethod
+    def carry_out(self, command: Command) -> None:
+        """Do what a command line says."""
+
+    @abstractmethod
+    def _tell(self, text: str, tone: Tone) -> None:
+        """Say a line on the screen in front."""
+
+    def do_overview(self) -> None:
+        self.switch_mode(modes.OVERVIEW)
+
+    def do_changed(self) -> None:
+        self.carry_out(changed_since(LATELY))
+
+    def do_threads(self) -> None:
+        self.switch_mode(modes.THREADS)
+
+    def do_claims(self) -> None:
+        self.switch_mode(modes.CLAIMS)
+
+    def do_reservations(self) -> None:
+        self.switch_mode(modes.RESERVATIONS)
+
+    def do_fences(self) -> None:
+        self.switch_mode(modes.FENCES)
+
+    def do_budgets(self) -> None:
+        self.switch_mode(modes.BUDGETS)
+
+    def do_days(self) -> None:
+        self.carry_out(ShowList(modes.BUDGETS, money_filters.DAYS))
+
+    def do_events(self) -> None:
+        self.switch_mode(modes.EVENTS)
+
+    def do_audit(self) -> None:
+        self.switch_mode(modes.AUDIT)
+
+    def do_history(self) -> None:
+        text = self.screen.audited() if isinstance(self.screen, Audited) else None
+        if text is None:
+            self._tell("audit of it: the audit knows nothing of this", Tone.WARN)
+        else:
+            self.carry_out(ShowList(modes.AUDIT, text))
+
+    def do_unknown(self) -> None:
+        from console.screens.unknown import UnknownScreen
+
+        if not isinstance(self.screen, UnknownScreen):
+            self.push_screen(UnknownScreen(self.session))
+
+    def do_jobs(self) -> None:
+        self.switch_mode(modes.JOBS)
+
+    def do_plans(self) -> None:
+        self.carry_out(ShowList(modes.JOBS, job_filters.PLANS))
+
+    def do_queue(self) -> None:
+        self.switch_mode(modes.QUEUE)
+
+    def do_incomplete(self) -> None:
+        self.carry_out(ShowList(modes.THREADS, filters.STUCK))
+
+    def do_tombstones(self) -> None:
+        self.carry_out(ShowList(modes.THREADS, filters.TOMBSTONES))
+
+    def do_holders(self) -> None:
+        self.carry_out(ShowList(modes.CLAIMS, filters.HOLDERS))

@@ -1,0 +1,139 @@
+"""Lists whose rows can be changed: each verb begins a plan of what is marked, of the row under the cursor, or of all
+that the filter means (console.md 5.1: the same four steps for each).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from console.acting import offers, targets
+from console.acting.planning import Want
+from console.acting.plans import Deed
+from console.filter_words import FilterError
+from console.lists.meant import ids_of
+from console.present import Tone, own, safe
+from console.screens import asking
+from console.screens.listed import ListedPage
+from console.screens.menu import MenuScreen
+from console.widgets.aim import Refused
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from console.acting.plans import Wish
+    from console.lists.meant import Asked
+    from console.model import Gateway
+
+BY_FILTER = "filter"
+"""The word behind a verb that means all that the filter does."""
+
+
+class ChangingPage(ListedPage):
+    """The verbs of plans; the screen's places say which of them are keys."""
+
+    def do_delete(self) -> None:
+        self._begin_on_threads(Deed.DELETE)
+
+    def do_release(self) -> None:
+        self._begin_on_threads(Deed.RELEASE)
+
+    def take_delete(self, word: str) -> None:
+        """`delete filter`: all that the filter means; ValueError for another word."""
+        self._begin_on_filter(Deed.DELETE, word)
+
+    def take_release(self, word: str) -> None:
+        """`release filter`; ValueError for another word."""
+        self._begin_on_filter(Deed.RELEASE, word)
+
+    def do_reconcile(self) -> None:
+        """The marked rows, else all that the filter means; without one, all that is due."""
+        if not self._takes(Deed.RECONCILE):
+            return
+        origin = self.address_text()
+        if self.main_widget().window.marks:
+            chosen = self._chosen()
+            if chosen is not None:
+                asking.reconcile(self, asking.Rows(tuple(map(targets.address_of_key, chosen))), origin)
+        elif self.filter:
+            asked = self._asked()
+            if asked is not None:
+                asking.reconcile(self, asking.Meant(asked, f"/{self.filter}"), origin)
+        else:
+            asking.reconcile(self, asking.Due(), origin)
+
+    def do_sweep(self) -> None:
+        asking.sweep(self, self.address_text())
+
+    def do_changes(self) -> None:
+        """What can be done to the row under the cursor."""
+        row = self.main_widget().target_row
+        entries = () if row is None else offers.of_row(row, self.filter)
+        if not entries:
+            self.say(own("changes: nothing of this row can be changed from here"), Tone.WARN)
+            return
+        title = f"changes of {self.copyable() or 'this row'}"
+        self.app.push_screen(MenuScreen(title, entries), self._chosen_change)
+
+    def _chosen_change(self, letter: str | None) -> None:
+        verbs = {"L": "release", "D": "delete", "R": "reconcile", "e": "resolve"}
+        if letter in {"l", "d"}:
+            self.perform(verbs[letter.upper()], BY_FILTER)
+        elif letter is not None:
+            self.perform(verbs[letter])
+
+    # What it is about
+
+    def _chosen(self) -> tuple[str, ...] | None:
+        """The ids that the operator has seen; None, and said why, where he has not (console.md F2)."""
+        found = self.main_widget().targets()
+        if isinstance(found, Refused):
+            self.say(found.reason, Tone.WARN)
+            return None
+        return found.ids
+
+    def _begin_on_threads(self, deed: Deed) -> None:
+        if not self._takes(deed):
+            return
+        chosen = self._chosen()
+        if chosen is not None:
+            wish = targets.threads_wish(deed, chosen)
+            of = chosen[0] if len(chosen) == 1 else f"{len(chosen):,} marked"
+            self._begin(deed, lambda _gateway: wish, f"{self._question.view.title} > {of}")
+
+    def _begin_on_filter(self, deed: Deed, word: str) -> None:
+        if word != BY_FILTER:
+            raise ValueError(
+                f"{deed.value} {word}: `{deed.value} {BY_FILTER}` means all that the filter does"
+            )
+        if not self._takes(deed):
+            return
+        if not self.filter:
+            raise ValueError(
+                f"{deed.value} {BY_FILTER}: this list has no filter, and there is no `all`; / sets one"
+            )
+        asked = self._asked()
+        if asked is None:
+            return
+        way = f"{self._question.view.title} /{self.filter}"
+        self._begin(
+            deed, lambda gateway: targets.threads_wish(deed, [str(each) for each in asked(gateway)]), way
+        )
+
+    def _asked(self) -> Asked | None:
+        """How the store is asked for all that the filter means; None, and said why, where it cannot be."""
+        try:
+            return ids_of(self.MODE, self.filter)
+        except FilterError as error:
+            self.say(safe(str(error), 300), Tone.WARN)
+            return None
+
+    def _takes(self, deed: Deed) -> bool:
+        try:
+            targets.check(deed, self._question.view.ids)
+        except targets.NotAboutError as error:
+            self.say(safe(str(error), 300), Tone.WARN)
+            return False
+        return True
+
+    def _begin(self, deed: Deed, wish: Callable[[Gateway], Wish], way: str) -> None:
+        asking.begin(self, Want(deed, wish, self.address_text(), way))

@@ -1,0 +1,141 @@
+"""What a form does with the operator's yes: sends it once, tells what came of it, and loses nothing that was typed."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from typing import TYPE_CHECKING
+
+from textual import on
+
+from console.acting import equivalent
+from console.acting.confirmation import Asked
+from console.acting.deciding import told
+from console.acting.model import Order
+from console.acting.resolving import Came, Deferred
+from console.actions import Level
+from console.addresses import address_of
+from console.model import GatewayError
+from console.present import Cell, Tone, own, safe
+from console.screens.confirm import ConfirmScreen, Question
+from console.screens.page import Page
+from console.widgets.closing import Closing
+
+if TYPE_CHECKING:
+    from console.acting.confirmation import Confirmed
+    from console.acting.deciding import Deciding
+    from console.acting.resolution_form import Meant
+    from console.acting.resolving import Answer, Evidence, Resolution, Resolvable
+    from console.money_model import Address
+    from console.session import Session
+    from console.widgets.resolve_form import ResolveForm
+
+MOST_SAID = 1_500
+"""Characters of what the first one said that are shown to the second."""
+
+
+class SendingPage(Page):
+    """A subclass says what is meant and what still hinders it."""
+
+    address: Address
+    deciding: Deciding
+    meant: Meant
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self.sending = False
+        self.made: Resolution | None = None
+        self._asking = False
+
+    @property
+    @abstractmethod
+    def form(self) -> ResolveForm:
+        """The fields."""
+
+    @abstractmethod
+    def hindrance(self) -> str:
+        """What keeps the decision from being sent."""
+
+    @abstractmethod
+    def draw(self) -> None:
+        """Say again what stands around the fields."""
+
+    @on(Closing.Given)
+    def _confirmed(self, event: Closing.Given) -> None:
+        shown, answer = self.deciding.shown, self.meant.answer
+        hindrance = self.hindrance()
+        if shown is None or answer is None or hindrance:
+            self._again(hindrance or "there is no answer yet")
+            return
+        work = self._send(shown, answer, self.meant.evidence, event.confirmed)
+        self.sending = True
+        self.draw()
+        self.run_worker(work, group="deed", exclusive=False, exit_on_error=False)
+
+    async def _send(
+        self, shown: Resolvable, answer: Answer, evidence: tuple[Evidence, ...], confirmed: Confirmed
+    ) -> None:
+        acting, order = self.session.acting, self._order(answer, evidence, confirmed)
+        assert acting is not None  # changes are on, so there is a door
+        try:
+            made = await self.session.sending.send(
+                order, lambda: acting.resolve(shown, answer, evidence, order)
+            )
+        except GatewayError as error:
+            self.sending = False
+            self._again(f"nothing is known to be changed, what was typed stays: {error.message}")
+        else:
+            self.sending = False
+            self._came(made)
+
+    def _order(self, answer: Answer, evidence: tuple[Evidence, ...], confirmed: Confirmed) -> Order:
+        reason = answer.note if isinstance(answer, Deferred) else confirmed.reason
+        target = equivalent.aim_of(self.session)
+        command = equivalent.resolving(
+            target, self.address, answer, evidence, confirmed.phrase, confirmed.reason
+        )
+        return Order(f"resolve {self.address.id}", reason, self.session.route, equivalent.kept(command))
+
+    def _again(self, text: str) -> None:
+        """Refused: the operator may try once more."""
+        self.say(safe(text, MOST_SAID), Tone.WARN)
+        self.form.closing.again()
+        self.draw()
+
+    def _came(self, made: Resolution) -> None:
+        if made.came in {Came.RESOLVED, Came.DEFERRED}:
+            self.made = made
+            self.dismiss()
+            return
+        self._again(told(made, self.address.id))
+        for poll in self.polls():
+            poll.ask_anew()
+
+    # Leaving
+
+    @on(Closing.Left)
+    def _left(self) -> None:
+        self.do_back()
+
+    def step_back(self) -> bool:
+        """Esc never drops what was typed without a word, nor leaves while it is being written."""
+        if self.sending:
+            self.say(own("it is being written; its outcome comes in a moment"), Tone.WARN)
+            return True
+        if self._asking or not self.form.touched:
+            return self._asking
+        self._asking = True
+        lines = (
+            (Cell(own("What was typed here is dropped. Nothing was changed in the store."), Tone.HEAD),),
+        )
+        question = Question(own("leave the form"), lines, Asked(Level.ASK, "Drop it"))
+        self.app.push_screen(ConfirmScreen(question, self.session.monotonic), self._drop)
+        return True
+
+    def _drop(self, confirmed: Confirmed | None) -> None:
+        self._asking = False
+        if confirmed is not None:
+            self.dismiss()
+
+    def address_text(self) -> str:
+        """The reservation that it is about: the form itself has no address, for it begins empty."""
+        return address_of(self.address)

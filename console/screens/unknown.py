@@ -1,0 +1,139 @@
+"""Changes whose end is not known: those of this session with what the store says now, and the intents that nobody
+told the end of.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, ClassVar, cast
+
+from textual import on
+
+from console.acting.loose import MOST, Loose, loose_rows
+from console.acting.records import AuditQuery
+from console.actions import Place, bindings
+from console.commands import OpenOperation
+from console.lists import loose as listing_of
+from console.present import Cell, Tone, own, safe
+from console.refresh import Poll
+from console.screens.page import Page
+from console.styles import beside
+from console.widgets.columns import Scene
+from console.widgets.listing import Listing
+from console.widgets.pane import Pane
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from textual.binding import BindingType
+    from textual.widget import Widget
+
+    from console.acting.model import Outcome
+    from console.acting.records import AuditRow
+    from console.app import HoldwatchApp
+    from console.jsontext import Line
+    from console.model import Page as Rows
+    from console.session import Session
+
+    Found = tuple[Rows[AuditRow], Mapping[str, Outcome | None]]
+
+_NOTHING = own("every change has an end that is known")
+
+
+class UnknownScreen(Page):
+    """`r` asks the store again; nothing here is ever sent again."""
+
+    DEFAULT_CSS: ClassVar[str] = beside(__file__)
+    PLACES: ClassVar[tuple[Place, ...]] = (Place.TOLD, Place.LIST, Place.EVERYWHERE)
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
+    MODE: ClassVar[str] = "audit"
+
+    def __init__(self, session: Session) -> None:
+        super().__init__(session)
+        self._more = False
+        self._intents: tuple[AuditRow, ...] = ()
+        self._poll = Poll(
+            session.calls, self._ask, self._take, changed=self.freshened, monotonic=session.monotonic
+        )
+
+    def compose_body(self) -> Iterable[Widget]:
+        """The list, and its pane."""
+        yield Listing(listing_of.COLUMNS, lambda row: row.operation, empty=own("reading ..."), id="list")
+        detail = Pane(id="detail", classes="-raised -fixed")
+        detail.can_focus = False
+        yield detail
+
+    def polls(self) -> tuple[Poll[Any], ...]:
+        """Outcomes and open intents together."""
+        return (self._poll,)
+
+    def main_widget(self) -> Listing[Loose]:
+        """The list."""
+        return self.query_one("#list", Listing)
+
+    def _ask(self) -> Found:
+        """Of the store: this person's open intents, and what became of this session's orders."""
+        session = self.session
+        page = session.gateway.audit(AuditQuery(actor=session.person.name, unfinished=True), None, MOST)
+        waiting = [sent.order.operation for sent in session.sending.unknown]
+        return page, session.sending.asked(waiting)
+
+    def _take(self, found: Found) -> None:
+        page, outcomes = found
+        self.as_of, self._more, self._intents = page.as_of, page.next is not None, page.rows
+        self.session.sending.take(outcomes)
+        self.main_widget().empty = _NOTHING
+        self._show()
+
+    def _show(self) -> None:
+        scene = self.scene()
+        if scene is not None:
+            rows = loose_rows(self.session.sending.orders, self._intents, scene.as_of)
+            self.main_widget().show(rows, Scene(scene.as_of))
+            self._show_detail()
+
+    def on_mount(self) -> None:
+        """What this session knows by itself stands there before the store has answered."""
+        super().on_mount()
+        self.main_widget().show(loose_rows(self.session.sending.orders, (), None), listing_of.BEFORE)
+
+    def tick(self) -> None:
+        """What is still being waited for comes nearer."""
+        self._show()
+
+    @on(Listing.Moved)
+    def _show_detail(self) -> None:
+        row = self.main_widget().window.current
+        self.query_one("#detail", Pane).show(lambda room: () if row is None else listing_of.facts(row, room))
+        self.update_lines()
+
+    @on(Listing.Opened)
+    def _open(self) -> None:
+        row = self.main_widget().target_row
+        if row is not None:
+            cast("HoldwatchApp", self.app).carry_out(OpenOperation(row.operation))
+
+    def audited(self) -> str | None:
+        """What was done by hand to the object of the row."""
+        row = self.main_widget().target_row
+        return None if row is None else row.history
+
+    def crumbs(self) -> tuple[Line, Line]:
+        """How many of this session, and how many open intents."""
+        count = len(self.session.sending.unknown)
+        tone = Tone.BAD if count else Tone.GOOD
+        number = f"{len(self._intents)}{'+' if self._more else ''}"
+        noun = "open intent" if number == "1" else "open intents"
+        intents = f"{number} {noun} of {safe(self.session.person.name)} "
+        return (
+            Cell(own(" Unknown outcomes"), Tone.HEAD),
+            Cell(own(f"  {count} of this session"), tone),
+            Cell(own("  never sent again"), Tone.MUTED),
+        ), (Cell(own(intents), Tone.MUTED),)
+
+    def copyable(self) -> str | None:
+        """The operation's id."""
+        return self.main_widget().target
+
+    def address_text(self) -> str:
+        """The screen as a command."""
+        return "unknown"

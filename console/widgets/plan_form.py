@@ -1,0 +1,51 @@
+"""The confirmation at the end of a plan: keys that mean nothing to it are given to the screen around it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from textual import on
+from textual.message import Message
+
+from console.acting.confirmation import Quiet
+from console.widgets.choice import Choice
+from console.widgets.confirming import Confirming
+from console.widgets.phrase import PhraseField
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from console.acting.confirmation import Asked
+
+
+class PlanForm(Confirming):
+    """Stays open as long as its plan is looked at, and begins anew each time that is."""
+
+    @dataclass
+    class Other(Message):
+        """A key came, while one of the answers had the focus, that answers nothing."""
+
+        key: str
+
+    def __init__(self, asked: Asked, monotonic: Callable[[], float], *, reason: str = "") -> None:
+        super().__init__(asked, monotonic, reason=reason)
+        self._clock = monotonic
+
+    @on(Choice.Pressed)
+    def _hand_on(self, event: Choice.Pressed) -> None:
+        event.stop()
+        event.prevent_default()
+        if self.quiet.lets_through():
+            self.post_message(self.Other(event.key))
+        else:
+            self.tell()
+
+    def begin_anew(self) -> None:
+        """The screen is in front again: what was typed of the phrase is gone, and no key counts before a pause."""
+        self.quiet = Quiet(self._clock)
+        for phrase in self.query(PhraseField):
+            phrase.clear()
+        for cancel in self.query("#cancel"):
+            cancel.focus()
+        self.tell()

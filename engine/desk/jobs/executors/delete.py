@@ -1,0 +1,163 @@
+"""Deleting planned threads, descendants first, so that no late writer brings any of it back (console.md F9).
+
+Before anything below a thread goes, the job holds claims on every planned thread above, and the topmost bears the
+deletion mark (rulings 17 and 19). What is not as planned is left alone; where the tree has changed, the job stops
+before the parent and the mark stays (ruling 54).
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from engine.checkpoints.cascade import RENEWALS
+from engine.checkpoints.claims import release, renew
+from engine.checkpoints.deletion import delete_thread, held, shorten
+from engine.checkpoints.model import Fence
+from engine.desk.audit.model import ObjectKind
+from engine.clock import to_ns
+from engine.desk.jobs.executors import tree
+from engine.desk.jobs.executors.outcomes import CHANGED, GONE, TREE_CHANGED, Words
+from engine.desk.jobs.executors.taking import TTL, job_holder, mark, take
+from engine.errors import EngineError, StaleClaim
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from sqlalchemy import Connection
+
+    from engine.database.transaction import Transactions
+    from engine.desk.jobs.executor import Between, Done
+    from engine.desk.plans.model import Item
+
+MAX_STEPS: Final = 100_000
+"""Transactions that shorten one log: half a milliard events."""
+MAX_TRIES: Final = 3
+"""Times that an item's claims are taken anew after one of them was lost."""
+_NAME: Final = "desk.delete"
+_SAY: Final = Words(ObjectKind.THREAD)
+
+
+class DeleteExecutor:
+    """One job's deletes. It holds claims under the name of the job, which another runner takes over."""
+
+    def __init__(self, transactions: Transactions, job_id: str, plan_id: str, planned_at: datetime) -> None:
+        self._tx = transactions
+        self._holder = job_holder(job_id)
+        self._plan_id = plan_id
+        self._planned_at = to_ns(planned_at)
+        self._planned: tree.Guards | None = None
+        self._held: dict[str, int] = {}
+        self._path: list[str] = []
+        self._marked = self._ended = ""
+        self._renewed = time.monotonic()
+
+    def prepare(self, item: Item, still_ours: Between) -> Done | None:
+        """Claim what stands above and the thread, mark the topmost, and shorten a log that is too long."""
+        planned = self._guards(item)
+        self._held.pop(self._ended, None)
+        self._path = self._tx.read(_NAME, tree.path_to, item.object_id, planned)
+        self._let_go(keep=self._path)
+        for _ in range(MAX_TRIES):
+            try:
+                return self._claim_path(planned, still_ours) or self._ready(item, still_ours)
+            except StaleClaim as lost:
+                still_ours()
+                self._held.pop(lost.thread_id, None)
+                stale = lost
+        return _lost(item, stale)
+
+    def finish(self, connection: Connection, item: Item) -> Done:
+        """What is left of the thread goes; a child that came meanwhile stops the job."""
+        thread_id = item.object_id
+        token, fence = self._held[thread_id], self._fence(thread_id)
+        try:
+            held(connection, thread_id, token, fence)
+            left = tree.hold_children(connection, thread_id)
+            if left:
+                return _SAY.stopped(TREE_CHANGED, children=left)
+            delete_thread(connection, thread_id, token, fence)
+        except StaleClaim as lost:
+            return _lost(item, lost)
+        self._ended = thread_id
+        return _SAY.applied(dict(item.guard), {"deleted": True})
+
+    def close(self) -> None:
+        """Give the claims back; marks stay."""
+        self._let_go(keep=())
+
+    def _guards(self, item: Item) -> tree.Guards:
+        if self._planned is None:
+            self._planned = self._tx.read(_NAME, tree.planned_threads, self._plan_id)
+        self._planned.setdefault(item.object_id, dict(item.guard))
+        return self._planned
+
+    def _claim_path(self, planned: tree.Guards, still_ours: Between) -> Done | None:
+        """Claim from the top down; the first that cannot be had keeps everything below it from going.
+
+        One that is gone already has nothing that could be fenced: what was planned below it goes without it.
+        """
+        item_id = self._path[-1]
+        for thread_id in list(self._path):
+            if thread_id in self._held:
+                continue
+            still_ours()
+            taken = self._tx.write(_NAME, take, thread_id, planned[thread_id], self._holder, self._planned_at)
+            if isinstance(taken, int):
+                self._held[thread_id] = taken
+            elif thread_id == item_id:
+                return _SAY.skipped(taken.why, now=taken.now)
+            elif taken.why != GONE:
+                return _SAY.skipped(f"{thread_id} above it: {taken.why}", now=taken.now)
+            else:
+                self._path.remove(thread_id)
+        return None
+
+    def _ready(self, item: Item, still_ours: Between) -> Done | None:
+        self._renew(still_ours)
+        top = self._path[0]
+        left = self._tx.read(_NAME, tree.children_left, item.object_id)
+        if left:
+            return _SAY.stopped(TREE_CHANGED, children=left)
+        if top not in (item.object_id, self._marked):
+            self._tx.write(_NAME, mark, top, self._held[top])
+            self._marked = top
+        return self._shorten(item.object_id, still_ours)
+
+    def _shorten(self, thread_id: str, still_ours: Between) -> Done | None:
+        for _ in range(MAX_STEPS):
+            if self._tx.write(_NAME, shorten, thread_id, self._held[thread_id], self._fence(thread_id)):
+                return None
+            self._renew(still_ours)
+        return _SAY.failed(f"its log is not gone after {MAX_STEPS} steps; plan again")
+
+    def _fence(self, thread_id: str) -> Fence | None:
+        """Of the topmost thread's claim, as for every delete of a cascade."""
+        top = self._path[0]
+        return None if top == thread_id else Fence(top, self._held[top])
+
+    def _renew(self, still_ours: Between) -> None:
+        if time.monotonic() - self._renewed < TTL.total_seconds() / RENEWALS:
+            return
+        still_ours()
+        for thread_id in self._path:
+            self._tx.write(_NAME, renew, thread_id, self._held[thread_id], TTL)
+        self._renewed = time.monotonic()
+
+    def _let_go(self, keep: tuple[str, ...] | list[str]) -> None:
+        """Give back what is not on the way to the next item. Of a deleted thread there is nothing to give back."""
+        for thread_id in [each for each in self._held if each not in keep]:
+            # A claim that is not given back ends with its lease; the job's outcome does not depend on it.
+            with suppress(EngineError):
+                self._tx.write(_NAME, release, thread_id, self._held[thread_id])
+            del self._held[thread_id]
+
+
+def _lost(item: Item, lost: StaleClaim) -> Done:
+    """Somebody took over a claim that had lapsed: whatever is there now was not planned."""
+    if lost.thread_id != item.object_id:
+        return _SAY.skipped(f"{lost.thread_id} above it: {CHANGED}", now={"token": lost.current})
+    if lost.current is None:
+        return _SAY.skipped(GONE)
+    return _SAY.skipped(CHANGED, now={"token": lost.current})

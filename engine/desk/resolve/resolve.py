@@ -1,0 +1,138 @@
+"""A person's decision about one reservation: under the guard that he was shown, with his evidence (console.md F5)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from sqlalchemy import bindparam, select
+
+from engine.clock import from_ns, to_ns
+from engine.database.columns import dump
+from engine.database.statement import Statement
+from engine.desk.audit.model import Deed, ObjectKind, Phase, Told
+from engine.desk.audit.pages import entry_of
+from engine.desk.jobs.executor import Done
+from engine.desk.jobs.executors.settling import lock_shown
+from engine.desk.jobs.executors.shown_day import ShownDay
+from engine.desk.jobs.model import ItemOutcome
+from engine.desk.jobs.recorded import Change, recorded
+from engine.desk.moment import moment
+from engine.desk.money_views import ReservationKind
+from engine.desk.resolve.checks import check_answer, check_grounds
+from engine.desk.resolve.kept import answer_facts
+from engine.desk.resolve.model import Resolution, ResolutionStatus
+from engine.desk.tables import audit
+from engine.errors import ValidationError
+from engine.spend.answers import Deferred
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sqlalchemy import Connection
+
+    from engine.database.transaction import Transactions
+    from engine.desk.actor import Mandate
+    from engine.desk.audit.model import AuditEntry
+    from engine.desk.jobs.executors.settling import Shown
+    from engine.desk.plans.model import Item
+    from engine.desk.resolve.model import Evidence
+    from engine.spend.answers import Answer
+
+_LAST: Final = Statement(
+    select(audit)
+    .where(
+        audit.c.object_kind == bindparam("what"),
+        audit.c.object_id == bindparam("which"),
+        audit.c.phase == Phase.RESULT.value,
+    )
+    .order_by(audit.c.seq.desc())
+    .limit(10)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """An answer and what it rests on."""
+
+    answer: Answer
+    evidence: Sequence[Evidence] = ()
+
+    def facts(self) -> dict[str, Any]:
+        """As the audit keeps it."""
+        return {"answer": answer_facts(self.answer), "evidence": [each.facts() for each in self.evidence]}
+
+
+def resolve(transactions: Transactions, item: Item, decision: Decision, mandate: Mandate) -> Resolution:
+    """Settle or defer the reservation if it still is as it was shown; else say who was first, and with what.
+
+    ValidationError where the answer does not fit the reservation, or has no evidence or reason. All that is decided
+    stays in the audit for ever: a correction is a new decision that names this one.
+    """
+    check_grounds(decision.answer, decision.evidence, mandate.reason)
+    told = Told(Deed.RESOLVE, ObjectKind.RESERVATION, item.object_id, decision.facts())
+
+    def change(connection: Connection) -> Change[Resolution]:
+        return _change(connection, item, decision, mandate.operation_id)
+
+    return recorded(transactions, mandate, told, change)
+
+
+def _change(connection: Connection, item: Item, decision: Decision, operation_id: str) -> Change[Resolution]:
+    done = write_answer(connection, lock_shown(connection, item), decision.answer)
+    made = _resolution(connection, item, decision, done, operation_id)
+    result = {"status": made.status.value, **answer_facts(decision.answer), "now": made.now}
+    return Change(made, result, {"status": made.status.value, **done.detail})
+
+
+def write_answer(connection: Connection, shown: Shown | Done, answer: Answer) -> Done:
+    """An answer about a reservation that is as it was shown, checked; ValidationError where it does not fit."""
+    if isinstance(shown, Done):
+        return shown
+    now = moment(connection)
+    check_fits(shown, answer, now)
+    return shown.write(connection, answer, from_ns(now))
+
+
+def check_fits(shown: Shown, answer: Answer, now: int) -> None:
+    """ValidationError unless the answer fits the reservation; `now` in nanoseconds."""
+    if isinstance(shown, ShownDay):
+        check_answer(ReservationKind.DAY, shown.most, answer)
+    else:
+        check_answer(ReservationKind.METER, shown.question.units, answer)
+    if isinstance(answer, Deferred) and to_ns(answer.retry_at) <= now:
+        raise ValidationError("retry_at", ("must be in the future, by the store's clock",))
+
+
+def _resolution(
+    connection: Connection, item: Item, decision: Decision, done: Done, operation_id: str
+) -> Resolution:
+    if done.outcome is ItemOutcome.APPLIED:
+        deferred = isinstance(decision.answer, Deferred)
+        status = ResolutionStatus.DEFERRED if deferred else ResolutionStatus.RESOLVED
+        before, after = done.detail["before"], done.detail["after"]
+        return Resolution(status, operation_id, item.object_id, before, after)
+    if done.outcome is ItemOutcome.FAILED:
+        raise ValidationError("answer", (str(done.detail["why"]),))
+    why = str(done.detail["why"])
+    gone = why == "already gone"
+    return Resolution(
+        ResolutionStatus.GONE if gone else ResolutionStatus.OVERTAKEN,
+        operation_id,
+        item.object_id,
+        {},
+        {},
+        now=_now_of(why, done.detail.get("now", {})),
+        first=None if gone else _first(connection, item.object_id),
+    )
+
+
+def _now_of(why: str, now: Mapping[str, Any]) -> str:
+    return f"{why}: {dump('now', now)}" if now else why
+
+
+def _first(connection: Connection, object_id: str) -> AuditEntry | None:
+    """The last decision of a person or a job that did change it."""
+    rows = _LAST.all(connection, what=ObjectKind.RESERVATION.value, which=object_id)
+    entries = [entry_of(row) for row in rows]
+    return next((entry for entry in entries if "after" in entry.body), None)
