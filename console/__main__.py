@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from console import garbage
+from console import garbage, plain
 
 
 def main() -> None:
@@ -15,9 +15,15 @@ def main() -> None:
     sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115
     sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: PTH123, SIM115
     garbage.put_off()
-    from console.cli import run  # the most of what a command imports
+    sys.exit(_run(sys.argv[1:]))
 
-    sys.exit(run(sys.argv[1:]))
+
+def _run(arguments: list[str]) -> int:
+    if plain.is_plain(arguments):
+        return plain.run(arguments)
+    from console.cli import run
+
+    return run(arguments)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Final
 
 from console.filter_words import quoted
-from console.money_model import Address, Kind
+from console.money_words import Address, Kind
 
 RESERVATION: Final = "reservation"
 """The word that an address begins with."""

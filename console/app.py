@@ -6,7 +6,7 @@ import asyncio
 import contextlib
 import signal
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
 
 from textual import on
 from textual._compositor import ChopsUpdate
@@ -38,17 +38,17 @@ from console.config import ConfigError, with_habit
 from console.going import Going
 from console.identify import Identifying
 from console.narrow import NarrowUpdate
-from console.palette import VerbProvider
 from console.present import Safe, Tone, safe
 from console.screens import modes
 from console.screens.openings import screen_of
 from console.screens.page import Page
-from console.screens.sort import SortScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rich.console import RenderableType
+    from textual.app import App as TextualApp
+    from textual.command import Provider
     from textual.events import AppBlur, AppFocus, Event, Key
 
     from console.session import Session
@@ -59,11 +59,18 @@ BETWEEN: Final = "between"
 """The mode of an empty screen, while one context gives way to another."""
 
 
+def _verbs() -> type[Provider]:
+    """What the palette offers, loaded when it opens."""
+    from console.palette import VerbProvider
+
+    return VerbProvider
+
+
 class HoldwatchApp(Going):
     """One console on one store."""
 
     CSS_PATH = "app.tcss"
-    COMMANDS: ClassVar = {VerbProvider}
+    COMMANDS: ClassVar = {_verbs}
     MODES: ClassVar[dict[str, str | Callable[[], Screen[Any]]]] = {BETWEEN: Screen}
     COMMAND_PALETTE_BINDING: ClassVar[str] = "ctrl+p"
     DEFAULT_MODE: ClassVar[str] = modes.THREADS
@@ -165,6 +172,8 @@ class HoldwatchApp(Going):
 
     def on_key(self, event: Key) -> None:
         """What was typed so fast that it still went to the list belongs to the prompt that opened meanwhile."""
+        from console.screens.sort import SortScreen
+
         page, typed = self.screen, event.character if event.is_printable else None
         if typed is not None and isinstance(page, Page | SortScreen) and page.type_ahead(typed):
             event.prevent_default()
@@ -238,6 +247,12 @@ class HoldwatchApp(Going):
     def do_palette(self) -> None:
         self.action_command_palette()
 
+    def action_command_palette(self) -> None:
+        from console.palette import Palette
+
+        if not Palette.is_open(cast("TextualApp[object]", self)):
+            self.push_screen(Palette(id="--command-palette"))
+
     def do_theme(self) -> None:
         theme.wear(self, theme.following(self.theme))
 
@@ -290,10 +305,12 @@ class HoldwatchApp(Going):
         self._leaving.want()
 
     def carry_out(self, command: Command) -> None:
-        """Do what a command line says; ValueError if it cannot be done here."""
+        """Do what a command line says; ValueError if it cannot be done here. What a page still asks for after a key has
+        put a dialog in front of it is dropped.
+        """
         page = self.screen
         if not isinstance(page, Page):
-            raise TypeError(f"{page!r} takes no commands")
+            return
         match command:
             case Perform(name, argument):
                 self.session.route = Route.COMMAND

@@ -14,6 +14,8 @@ from console.screens.page import Page
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from textual.app import App
+
     from console.app import HoldwatchApp
 
 LOOKS: Final = 100
@@ -46,11 +48,16 @@ async def _once_read(app: HoldwatchApp, goal: str) -> None:
 
 def in_a_list(app: HoldwatchApp, text: str, sort: str | None) -> None:
     """Narrow the list of the mode in front and put it in order, closing what was opened over it."""
-    for _ in app.screen_stack[1:]:
-        app.pop_screen()
+    at_root(app)
     page = app.screen
     if isinstance(page, FilteredPage):
         _say_if_refused(page, lambda: _arrange(page, text, sort))
+
+
+def at_root(app: App[None]) -> None:
+    """Close all that was opened over the list of the mode in front."""
+    for _ in app.screen_stack[1:]:
+        app.pop_screen()
 
 
 def _arrange(page: FilteredPage, text: str, sort: str | None) -> None:

@@ -171,7 +171,7 @@ def _field(name: str, before: Mapping[str, str], after: Mapping[str, str], label
     was, now = before.get(name), after.get(name)
     named = Cell(own(f"{pad(middle(safe(name), label), label)}  "), Tone.MUTED)
     old = middle(present.optional(was, _VALUE), cells)
-    if was == now:
+    if now is None or was == now:  # what a result does not name stayed as it was
         return named, Cell(own(f"  {old}"), Tone.MUTED)
     new = middle(present.optional(now, _VALUE), cells)
     return named, Cell(own(f"{old} > "), Tone.PLAIN), Cell(new, Tone.STRONG)

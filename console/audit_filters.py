@@ -13,14 +13,14 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from console.acting.records import AuditQuery
 from console.acting.reservation_names import name_of
 from console.filter_words import FilterError, applied, quoted, verb, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from console.money_model import Address
+    from console.acting.records import AuditQuery
+    from console.money_words import Address
 
 MINE: Final = "mine"
 UNFINISHED: Final = "unfinished"
@@ -30,6 +30,8 @@ FIELDS: Final = ("actor:", MINE, *(f"{kind}:" for kind in OBJECTS), "op:", UNFIN
 
 def audit(text: str, me: str) -> AuditQuery:
     """What a line of text asks for; `me` is who `mine` means. Raises FilterError."""
+    from console.acting.records import AuditQuery
+
     query = applied(AuditQuery(), words_of(text), partial(_word, me=me))
     if query.unfinished and replace(query, unfinished=False, actor=None) != AuditQuery():
         raise FilterError(f"{UNFINISHED} goes with actor: and {MINE} only")

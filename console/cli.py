@@ -5,29 +5,26 @@ Nothing heavy is imported before a command is chosen: `--help` answers without T
 
 from __future__ import annotations
 
-import os
 import sys
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from console import VERSION, cli_maintain, cli_serve, garbage, stores
+from console import VERSION, cli_maintain, cli_serve, command_names, garbage, stores
 from console.act import registration as changing
-from console.command_line import STORE_VARIABLE, AsciiOnly, ConfigFile, ContextOrStore, Exit
-from console.config import Asked, ConfigError, load
+from console.command_line import AsciiOnly, ConfigFile, ContextOrStore, Exit
+from console.config import Asked, ConfigError
 from console.model import GatewayError
 from console.read import registration
 from console.read.options import Cap, Tenant, cap_of
+from console.starting import CannotStartError, check_terminal, open_console, opener_of, start
+from console.stores import STORE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
-    from console.opening import Opener
-    from console.session import Session
-
-__all__ = ["STORE_VARIABLE", "Exit", "app", "open_console", "run", "with_command"]
+__all__ = ["STORE_VARIABLE", "Exit", "app", "run", "told", "with_command"]
 
 app = typer.Typer(
     name="holdwatch",
@@ -67,32 +64,9 @@ def console(
     ascii_only: AsciiOnly = False,
     config: ConfigFile = None,
 ) -> None:
-    """Look at a store, read-only."""
-    from console.targets import target_of
-
+    """Open the console on a store; it only looks until W turns changes on."""
     micro = cap_of(cap)
-    opener = opener_of(config, Asked(refresh, tenant, read_only, ascii_only))
-    session = opener.session(target_of(store or usual_context(opener), opener.config), micro)
-    check_terminal()
-    raise typer.Exit(open_console(session))
-
-
-def opener_of(file: Path | None = None, asked: Asked = Asked()) -> Opener:  # noqa: B008 - frozen
-    """What opens sessions by the configuration in a file, else by the operator's own; raises ConfigError."""
-    from console.opening import Opener, check_names
-
-    found = load(file)
-    check_names(found, _commands())
-    return Opener(found, asked)
-
-
-def usual_context(opener: Opener) -> str:
-    """The context to open where no store is given."""
-    if opener.config.context is None:
-        raise typer.TyperException(
-            "STORE is missing: give a file, an address or a context, or set `context` in the configuration"
-        )
-    return opener.config.context.value
+    raise typer.Exit(start(store, opener_of(config, Asked(refresh, tenant, read_only, ascii_only)), micro))
 
 
 @app.command()
@@ -135,28 +109,6 @@ cli_maintain.register(app)
 cli_serve.register(app)
 
 
-def check_terminal() -> None:
-    """A usage error where the console could neither read a key nor show anything: it would run on unseen."""
-    if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise typer.TyperException(
-            "the console needs a terminal to show itself on; holdwatch threads STORE prints a list"
-        )
-    if os.environ.get("TERM") == "dumb":
-        raise typer.TyperException(
-            "TERM=dumb says that this terminal cannot move its cursor, which the console needs; if it can, set TERM "
-            "to what it is, such as xterm-256color; holdwatch threads STORE prints a list on any"
-        )
-
-
-def open_console(session: Session) -> int:
-    """Run the console on a session until the operator leaves; the exit code."""
-    from console.app import HoldwatchApp
-
-    application = HoldwatchApp(session)
-    application.run()
-    return application.return_code or Exit.OK
-
-
 def run(arguments: Sequence[str]) -> int:
     """Run a command line; its exit code. What went wrong is said on standard error."""
     words = with_command(list(arguments))
@@ -167,28 +119,36 @@ def run(arguments: Sequence[str]) -> int:
         garbage.resume()
     try:
         code = app(args=words, prog_name="holdwatch", standalone_mode=False)
-    except typer.Abort:
-        return _fail("interrupted", Exit.INTERRUPTED)
-    except KeyboardInterrupt:
-        return _fail("interrupted", Exit.INTERRUPTED)
-    except typer.TyperException as error:
-        return _fail(error.format_message() + _mistyped(arguments) + _usage(error), Exit.USAGE)
-    except ConfigError as error:
-        return _fail(str(error), Exit.USAGE)
-    except stores.NoStoreError as error:
-        return _fail(str(error) + _mistyped(arguments), Exit.STORE_FAILURE)
-    except GatewayError as error:
-        return _fail(str(error), Exit.STORE_FAILURE)
-    except OSError as error:
-        return _fail(f"{error.strerror or error}; see to that and try again", Exit.REFUSED)
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - raised again where it is none of ours
+        return told(error, arguments)
     return code if isinstance(code, int) else Exit.OK
+
+
+def told(error: BaseException, arguments: Sequence[str]) -> int:
+    """The exit code of what went wrong, told on standard error; what nobody foresaw is raised again."""
+    match error:
+        case typer.Abort() | KeyboardInterrupt():
+            return _fail("interrupted", Exit.INTERRUPTED)
+        case typer.TyperException():
+            return _fail(error.format_message() + _mistyped(arguments) + _usage(error), Exit.USAGE)
+        case CannotStartError():
+            return _fail(str(error) + _mistyped(arguments), Exit.USAGE)
+        case ConfigError():
+            return _fail(str(error), Exit.USAGE)
+        case stores.NoStoreError():
+            return _fail(str(error) + _mistyped(arguments), Exit.STORE_FAILURE)
+        case GatewayError():
+            return _fail(str(error), Exit.STORE_FAILURE)
+        case OSError():
+            return _fail(f"{error.strerror or error}; see to that and try again", Exit.REFUSED)
+    raise error
 
 
 def with_command(arguments: list[str]) -> list[str]:
     """The arguments with the console's command before a store: a first word that is no command is one
     (ruling 62).
     """
-    commands = _commands() | registration.names() | changing.names()
+    commands = command_names.names()
     first = next((word for word in arguments if not word.startswith("-")), None)
     if first is None and not arguments:
         return ["console"]
@@ -206,7 +166,7 @@ def _usage(error: typer.TyperException) -> str:
 def _mistyped(arguments: Sequence[str]) -> str:
     """What to add to a refusal where the first word was meant for a command and is none."""
     first = next((word for word in arguments if not word.startswith("-")), "")
-    commands = _commands() | registration.names() | changing.names()
+    commands = command_names.names()
     if first in commands or not first.isalpha():
         return ""
     close = get_close_matches(first, commands, n=1)

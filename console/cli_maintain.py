@@ -32,18 +32,20 @@ def maintain(
     store: Store,
     interval: Annotated[str, typer.Option(metavar="SPAN", help="Between two passes.")] = "10m",
     max_age: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="Remove what is older than 30m, 12h or 90d.")
+        str | None,
+        typer.Option(metavar="SPAN", help="Remove checkpoints and events older than 30m, 12h or 90d."),
     ] = None,
     max_checkpoints: Annotated[
         int | None,
         typer.Option(
             min=1,
             metavar="N",
-            help="Keep each thread's newest N checkpoints, and events since.",
+            help="Remove a thread's checkpoints beyond its newest N, and the events from before those.",
         ),
     ] = None,
     max_events: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Keep each thread's newest N events.")
+        int | None,
+        typer.Option(min=0, metavar="N", help="Remove a thread's events beyond its newest N."),
     ] = None,
     tombstone_age: Annotated[
         str | None, typer.Option(metavar="SPAN", help="Forget threads deleted longer ago.")
@@ -61,7 +63,10 @@ def maintain(
     once: Annotated[bool, typer.Option("--once", help="Make one pass and leave.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print each pass as a line of JSON.")] = False,
 ) -> None:
-    """Sweep a store and its lapsed reserved rows every so often, while no other process does."""
+    """Sweep a store and its lapsed reserved rows every so often, while no other process does.
+
+    Each limit removes by itself: none protects what another one removes. A limit that is not given removes nothing.
+    """
     from console.gateway.upkeep import Upkeep
 
     upkeep = Upkeep(

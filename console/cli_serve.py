@@ -11,12 +11,12 @@ from console.command_line import ConfigFile, ContextOrStore  # noqa: TC001 - typ
 from console.config import Asked
 from console.read.options import Cap, Tenant, cap_of
 from console.stopping import stoppable
-from console.web.listening import USUAL, endpoint_of
-from console.web.wish import Wish
+from console.web import USUAL
 
 if TYPE_CHECKING:
     from console.stopping import Stop
     from console.web.listening import Endpoint
+    from console.web.wish import Wish
 
 MISSING: Final = "the browser needs the extra `web`: pip install 'holdwatch[web]'"
 
@@ -33,8 +33,10 @@ def serve(
     """Show the console in a browser of this machine, read-only."""
     import asyncio
 
-    from console.cli import opener_of, usual_context
+    from console.starting import opener_of, usual_context
     from console.targets import target_of
+    from console.web.listening import endpoint_of
+    from console.web.wish import Wish
 
     try:
         endpoint = endpoint_of(listen)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from console import commands, theme, vocabularies
+from console import commands, theme
 from console.addresses import NO_SOURCE, RESERVATION
 from console.completion import NO_OFFER, Offer, Vocabulary, argument_offer, filter_offer, last_word, of_words
-from console.export import Form
-from console.money_model import Kind
+from console.money_words import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -33,6 +32,8 @@ def _offer(
     session: Session,
     held: Mapping[str, Iterable[str]],
 ) -> Offer:
+    from console import vocabularies
+
     word, blank, _ = text.partition(" ")
     if not blank:
         return names(text)
@@ -51,6 +52,8 @@ def _offer(
 
 def _takes(session: Session, titles: Sequence[str]) -> dict[str, tuple[str, ...]]:
     """The verbs that take one word of a known few."""
+    from console.export import Form
+
     return {
         commands.CONTEXT: tuple(session.contexts.config.contexts),
         "theme": theme.NAMES,

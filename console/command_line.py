@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from enum import IntEnum
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
-STORE_VARIABLE: Final = "HOLDWATCH_STORE"
+from console.stores import STORE_VARIABLE
 
 Store = Annotated[
     str,

@@ -31,7 +31,7 @@ from console.filter_words import nearest, retyped, words_of
 from console.spans import LATELY
 
 if TYPE_CHECKING:
-    from console.money_model import Address
+    from console.money_words import Address
 
 SHORT: Final = {
     "q": "quit",
@@ -71,7 +71,7 @@ LISTS: Final = {
 THREAD_WORDS: Final = ("thread", "thr")
 _BY_ID: Final = ("job", "plan", "operation")
 """Words behind which an id stands."""
-_WITH_A_WORD: Final = ("sort", "export", "find", "delete", "release")
+_WITH_A_WORD: Final = ("sort", "export", "find", "delete", "release", "reconcile")
 """Verbs that may be told of what."""
 SORT: Final = "sort:"
 """What the order of a list's rows stands behind in its address."""

@@ -154,7 +154,11 @@ def _of_changes(config: Config) -> list[Fact]:
     approval, after = config.approval, config.after_lease
     bounds = (("usd", approval.usd), ("units", approval.units), ("rows", approval.rows))
     return [
-        *(_fact(f"approval above {name}", each, f"{each.value:g}") for name, each in bounds if each is not None),
+        *(
+            _fact(f"approval above {name}", each, f"{each.value:g}")
+            for name, each in bounds
+            if each is not None
+        ),
         *(() if after is None else (_fact("units after their lease", after, after.value.value),)),
         *(_fact(f"resolver {kind}", path, path.value) for kind, path in config.resolvers.items()),
     ]

@@ -10,16 +10,16 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from console import present
-from console.overview_model import Failed
+from console.held_model import Failed
 from console.present import Cell, Safe, Tone, middle, own, pad, width
 from console.tables import lease_tone
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from console.held_model import Held
     from console.jsontext import Line
     from console.model import EventRow, ThreadRow, ThreadStory
-    from console.overview_model import Held
     from console.widgets.columns import Scene
 
 COLUMN: Final = 38

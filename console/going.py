@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from textual.app import App
 
-from console import filters, job_filters, money_filters
+from console import arriving, filters
 from console.acting.audited import Audited
 from console.commands import ShowList, changed_since
 from console.present import Tone
 from console.screens import modes
+from console.screens.page import Page
 from console.spans import LATELY
 
 if TYPE_CHECKING:
@@ -32,35 +33,48 @@ class Going(App[None]):
     def _tell(self, text: str, tone: Tone) -> None:
         """Say a line on the screen in front."""
 
+    def _go(self, mode: str) -> None:
+        """To a mode as it was left; where it is in front already, back to its list."""
+        if self.current_mode != mode:
+            self.switch_mode(mode)
+            return
+        front = self.screen
+        if isinstance(front, Page) and front.holds_typed:
+            front.do_back()
+            return
+        arriving.at_root(self)
+
     def do_overview(self) -> None:
-        self.switch_mode(modes.OVERVIEW)
+        self._go(modes.OVERVIEW)
 
     def do_changed(self) -> None:
         self.carry_out(changed_since(LATELY))
 
     def do_threads(self) -> None:
-        self.switch_mode(modes.THREADS)
+        self._go(modes.THREADS)
 
     def do_claims(self) -> None:
-        self.switch_mode(modes.CLAIMS)
+        self._go(modes.CLAIMS)
 
     def do_reservations(self) -> None:
-        self.switch_mode(modes.RESERVATIONS)
+        self._go(modes.RESERVATIONS)
 
     def do_fences(self) -> None:
-        self.switch_mode(modes.FENCES)
+        self._go(modes.FENCES)
 
     def do_budgets(self) -> None:
-        self.switch_mode(modes.BUDGETS)
+        self._go(modes.BUDGETS)
 
     def do_days(self) -> None:
+        from console import money_filters
+
         self.carry_out(ShowList(modes.BUDGETS, money_filters.DAYS))
 
     def do_events(self) -> None:
-        self.switch_mode(modes.EVENTS)
+        self._go(modes.EVENTS)
 
     def do_audit(self) -> None:
-        self.switch_mode(modes.AUDIT)
+        self._go(modes.AUDIT)
 
     def do_history(self) -> None:
         text = self.screen.audited() if isinstance(self.screen, Audited) else None
@@ -76,13 +90,15 @@ class Going(App[None]):
             self.push_screen(UnknownScreen(self.session))
 
     def do_jobs(self) -> None:
-        self.switch_mode(modes.JOBS)
+        self._go(modes.JOBS)
 
     def do_plans(self) -> None:
+        from console import job_filters
+
         self.carry_out(ShowList(modes.JOBS, job_filters.PLANS))
 
     def do_queue(self) -> None:
-        self.switch_mode(modes.QUEUE)
+        self._go(modes.QUEUE)
 
     def do_incomplete(self) -> None:
         self.carry_out(ShowList(modes.THREADS, filters.STUCK))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from console.acting.window import WARNING_SECONDS
 from console.config import Colour
 from console.identity import Trust
 from console.present import Cell, Tone, own, safe
@@ -47,9 +48,10 @@ def _mode(session: Session, room: int) -> Cell:
     """A word, never a sign: that nothing can be changed, or for how long something can."""
     if not session.writable:
         return Cell(own("RO"), Tone.INFO)
-    minutes, seconds = divmod(int(session.window.left), 60)
-    words = "READ-WRITE" if room >= WIDE else "RW"
-    return Cell(own(f" {words} {minutes:02}:{seconds:02} "), Tone.TAG_RED)
+    window, words = session.window, "READ-WRITE" if room >= WIDE else "RW"
+    forgotten = window.idle_left < min(WARNING_SECONDS, window.left)
+    minutes, seconds = divmod(int(window.idle_left if forgotten else window.left), 60)
+    return Cell(own(f" {words}{' idle' if forgotten else ''} {minutes:02}:{seconds:02} "), Tone.TAG_RED)
 
 
 def tag(context: Context) -> Cell:

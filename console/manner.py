@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Final
 
 from rich.segment import Segment
 from textual.filter import LineFilter
-from wcwidth import wcwidth
 
 from console import alphabet
+from console.present import cells_of
 from console.times import Telling
 
 if TYPE_CHECKING:
@@ -44,8 +44,7 @@ class AsciiOnly(LineFilter):
 
 def _ascii(text: str) -> str:
     return "".join(
-        letter if letter.isascii() else _LINES.get(letter, _UNKNOWN * max(wcwidth(letter), 0))
-        for letter in text
+        letter if letter.isascii() else _LINES.get(letter, _UNKNOWN * cells_of(letter)) for letter in text
     )
 
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:
     from console.claims_model import ClaimQuery
     from console.model import IncompleteQuery, ThreadQuery
-    from console.money_model import Address, FenceQuery, ReservationQuery
+    from console.money_model import FenceQuery, ReservationQuery
+    from console.money_words import Address
 
 
 class Meaning(Protocol):

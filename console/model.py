@@ -1,4 +1,4 @@
-"""What the screens show: frozen rows without behaviour, and the protocol that fetches them.
+"""What the screens show: frozen rows without behaviour; `console.reading` has the calls that fetch them.
 
 Nothing here knows the engine. `console.gateway` turns the engine's records into these; the tests' fake makes
 them up. Instants are aware UTC datetimes of the store's clock, durations are timedeltas computed by the
@@ -9,24 +9,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum, StrEnum
-from typing import TYPE_CHECKING, Final, Generic, Literal, Protocol, TypeVar
-
-from console.acting.jobs import JobsGateway
-from console.acting.plans import PlansGateway
-from console.acting.records import AuditGateway
-from console.acting.resolving import ResolvingGateway
-from console.meaning import Meaning
-from console.money_model import MoneyGateway
-from console.overview_model import OverviewGateway
-from console.tail_model import TailGateway
+from typing import TYPE_CHECKING, Final, Generic, Literal, TypeVar
 
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
-    from console.claims_model import ClaimQuery, ClaimRow, ClaimStory, ClaimTotals, HolderRow
-    from console.identity import Identity
-    from console.overview_model import Failed, Held
-    from console.queue_model import QueueDepth, QueueQuery, QueueRow, QueueRuns
+    from console.claims_model import ClaimStory
+    from console.held_model import Failed, Held
+    from console.queue_model import QueueRow
 
 Row = TypeVar("Row")
 """One row of some list."""
@@ -296,102 +286,3 @@ class EventBatch:
     behind: int = 0
     searched: int = 0
     held: str | None = None
-
-
-class Gateway(
-    TailGateway,
-    MoneyGateway,
-    OverviewGateway,
-    PlansGateway,
-    JobsGateway,
-    AuditGateway,
-    ResolvingGateway,
-    Meaning,
-    Protocol,
-):
-    """The reading calls. Each is a bounded read, may block, and raises `GatewayError` only."""
-
-    @property
-    def label(self) -> StoreLabel:
-        """The store's name; never blocks."""
-        ...
-
-    def identity(self) -> Identity:
-        """Which server, database and role the connection has reached, in their own words."""
-        ...
-
-    def threads(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
-        """Threads, newest first, or by id where a prefix is asked for."""
-        ...
-
-    def threads_from_end(self, query: ThreadQuery, after: str | None, limit: int) -> Page[ThreadRow]:
-        """The same, longest untouched first; for a query without prefix and metadata."""
-        ...
-
-    def count_threads(self, query: ThreadQuery) -> Counted:
-        """How many threads match, capped."""
-        ...
-
-    def incomplete(self, query: IncompleteQuery, after: str | None, limit: int) -> Page[ThreadRow]:
-        """Idle threads, longest untouched first."""
-        ...
-
-    def children(self, parent: str, after: str | None, limit: int) -> Page[ThreadRow]:
-        """The direct children of a thread, earliest adopted first."""
-        ...
-
-    def tombstones(self, query: TombstoneQuery, after: str | None, limit: int) -> Page[TombstoneRow]:
-        """Deleted ids, last deleted first."""
-        ...
-
-    def claims(self, query: ClaimQuery, after: str | None, limit: int) -> Page[ClaimRow]:
-        """Claims, first expiry first, or by thread for one holder."""
-        ...
-
-    def count_claims(self, query: ClaimQuery) -> Counted:
-        """How many claims match, capped."""
-        ...
-
-    def claim_totals(self) -> ClaimTotals:
-        """How many claims are live and how many are over, capped."""
-        ...
-
-    def claim(self, thread: str) -> ClaimStory | None:
-        """The claim on a thread; None when nobody holds it."""
-        ...
-
-    def holders(self, after: str | None, limit: int) -> Page[HolderRow]:
-        """Who holds claims, by name."""
-        ...
-
-    def queue(self, query: QueueQuery, after: str | None, limit: int) -> Page[QueueRow]:
-        """Entries of the run queue: by lease's end, by due time, or by id."""
-        ...
-
-    def queue_depth(self) -> QueueDepth:
-        """How full the run queue is, capped."""
-        ...
-
-    def queue_runs(self, entry: str) -> QueueRuns | None:
-        """The runs that an entry recorded; None when there is no such entry."""
-        ...
-
-    def story(self, thread: str) -> ThreadStory | None:
-        """Everything about one thread; None if the store holds nothing of it."""
-        ...
-
-    def snapshot(self, thread: str, checkpoint: str) -> str:
-        """A checkpoint's body, JSON text exactly as stored."""
-        ...
-
-    def payload(self, thread: str, seq: int) -> str:
-        """An event's payload, whole, JSON text exactly as stored."""
-        ...
-
-    def interrupt(self) -> None:
-        """End the calls that run now, in the database as well: they fail with the code STOPPED."""
-        ...
-
-    def close(self) -> None:
-        """End running calls and give the connections back."""
-        ...

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from console import money, present
 from console.facts import Fact, fact, grid
-from console.money_model import Fate, HoldState, Kind
+from console.money_model import Fate
+from console.money_words import HoldState, Kind
 from console.present import Cell, Safe, Tone, own
 from console.tables import lease_tone
 

@@ -14,7 +14,8 @@ from datetime import date
 from typing import TYPE_CHECKING, Final
 
 from console.filter_words import FilterError, applied, verb, word_of, words_of
-from console.money_model import AccountQuery, DayQuery, FenceQuery, HoldState, Kind, ReservationQuery
+from console.money_model import AccountQuery, DayQuery, FenceQuery, ReservationQuery
+from console.money_words import HoldState, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,28 +9,13 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
+from console.money_words import Kind
+
 if TYPE_CHECKING:
     from datetime import datetime, timedelta
 
     from console.model import Counted, Page
-
-
-class Kind(StrEnum):
-    """Where a reservation is kept."""
-
-    DAY = "day"
-    METER = "meter"
-    TENTATIVE = "tentative"
-
-
-class HoldState(StrEnum):
-    """What stands of a reservation: DUE is fenced, and its next check has come."""
-
-    OPEN = "open"
-    EXPIRED = "expired"
-    FENCED = "fenced"
-    DUE = "due"
-    SETTLED = "settled"
+    from console.money_words import Address, HoldState
 
 
 class Fate(StrEnum):
@@ -42,15 +27,6 @@ class Fate(StrEnum):
     METER_DEFAULT = "meter_default"
     DELETED = "deleted"
     ALREADY_SETTLED = "already_settled"
-
-
-@dataclass(frozen=True, slots=True)
-class Address:
-    """Which reservation: `source` is a meter's prefix or a table's name, and empty for the day store."""
-
-    kind: Kind
-    source: str
-    id: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 from console import budget_facts, jsontext, money, money_facts, present
 from console.facts import Fact, fact, grid, title
-from console.money_model import Fate, Kind
+from console.money_model import Fate
+from console.money_words import Kind
 from console.present import Cell, Tone, own, pad, safe
 
 if TYPE_CHECKING:

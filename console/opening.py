@@ -49,7 +49,7 @@ class Opener:
             cap=cap,
             settings=with_habit(settled(self.config, context, self.asked), habits.telling()),
             registry=registry_of(self.config),
-            columns=columns_of(self.config, catalogue.titles()),
+            columns=columns_of(self.config, catalogue.titles() if self.config.columns else {}),
             contexts=contexts,
             wall=lambda: datetime.now(UTC),
             habits=habits,

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from console import context_facts, overview_facts, overview_money_facts, present
 from console.cards import Card, Item, Mark, said
 from console.commands import Perform
+from console.held_model import Failed
 from console.overview_filters import written
-from console.overview_model import Failed
 from console.present import Cell, Tone, own, safe
 
 if TYPE_CHECKING:

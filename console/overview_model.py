@@ -13,16 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, timedelta
 
+    from console.held_model import Failed
     from console.model import Counted, Tenancy, ThreadState
-    from console.money_model import DayRow, Kind, ReservationTotals
+    from console.money_model import DayRow, ReservationTotals
+    from console.money_words import Kind
     from console.queue_model import QueueDepth
-
-
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """Stands for a part that could not be read: why, and what to do."""
-
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,19 +164,6 @@ class Changes:
     expired: Counted | None
     deleted: Counted | None
     as_of: datetime
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """What the day store's open reservations hold of a thread, in micro-dollars; `more`: of more than were added up.
-
-    A meter keeps no thread.
-    """
-
-    micro: int
-    open: int
-    fenced: int
-    more: bool = False
 
 
 class OverviewGateway(Protocol):

@@ -5,10 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from console import custom
-from console.acting.outside import Outside
 from console.action import Capability
 from console.present import Tone, safe
-from console.screens.output import OutputScreen
 from console.widgets.prompt import Purpose
 
 if TYPE_CHECKING:
@@ -49,6 +47,10 @@ def run(page: Page, invocation: Invocation) -> None:
     }
     argv = custom.argv_of(invocation, offered)
     if invocation.command.capability is Capability.WRITE:
+        from console.acting.outside import Outside
+
         Outside(page, invocation.command, argv).ask()
     else:
+        from console.screens.output import OutputScreen
+
         page.app.push_screen(OutputScreen(session, invocation.command, argv))

@@ -5,15 +5,20 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from textual.command import DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
 
 from console.acting.model import Route
+from console.screens.leavable import Leavable
 from console.screens.page import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from console.actions import Action
+
+
+class Palette(CommandPalette, Leavable[None]):
+    """Textual's, of which a second Enter takes away no more than itself."""
 
 
 class VerbProvider(Provider):

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import subprocess
 from typing import TYPE_CHECKING, Final
 from urllib.parse import quote
 
 from console.model import GatewayError
-from console.programs import Ending, Program
 
 if TYPE_CHECKING:
     from console.config import Context
@@ -30,7 +28,11 @@ def url_with_password(context: Context) -> str:
 
 def _printed(command: tuple[str, ...], name: str) -> str:
     """The one line that the command prints. What else it says is not shown: it may be the password."""
-    program = Program(command, seconds=PASSWORD_SECONDS, most=PASSWORD_BYTES, errors=subprocess.DEVNULL)
+    from subprocess import DEVNULL
+
+    from console.programs import Ending, Program
+
+    program = Program(command, seconds=PASSWORD_SECONDS, most=PASSWORD_BYTES, errors=DEVNULL)
     outcome = program.run()
     if outcome.ending is Ending.NOT_STARTED:
         raise _failure(name, f"could not be started: {outcome.reason}")

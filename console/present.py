@@ -15,12 +15,10 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final, NewType
 
-from wcwidth import wcwidth
-
 from console import alphabet, times
 from console.claims_model import Verdict
 from console.model import Counted, ThreadState
-from console.money_model import HoldState
+from console.money_words import HoldState
 from console.queue_model import QueueState
 
 Safe = NewType("Safe", str)
@@ -162,12 +160,21 @@ def _stands_alone(character: str) -> bool:
         return True
     if character in _BLANKS or character in _JOINERS or character in _PAIRED_SYMBOLS:
         return False
-    return unicodedata.category(character) not in _ESCAPED_CATEGORIES and wcwidth(character) > 0
+    return unicodedata.category(character) not in _ESCAPED_CATEGORIES and cells_of(character) > 0
+
+
+def cells_of(character: str) -> int:
+    """The cells that a printable character takes; none for one that is drawn on another."""
+    if character.isascii():
+        return 1
+    from wcwidth import wcwidth  # many tables, loaded by the first character that needs them
+
+    return max(wcwidth(character), 0)
 
 
 def width(text: Safe) -> int:
     """The cells that a text takes."""
-    return len(text) if text.isascii() else sum(max(wcwidth(character), 0) for character in text)
+    return len(text) if text.isascii() else sum(map(cells_of, text))
 
 
 def clip(text: Safe, cells: int) -> Safe:
@@ -197,7 +204,7 @@ def pad(text: Safe, cells: int, *, right: bool = False) -> Safe:
 def _head(text: str, cells: int) -> str:
     taken, used = 0, 0
     for character in text:
-        used += max(wcwidth(character), 0)
+        used += cells_of(character)
         if used > cells:
             break
         taken += 1
@@ -207,12 +214,12 @@ def _head(text: str, cells: int) -> str:
 def _tail(text: str, cells: int) -> str:
     taken, used = 0, 0
     for character in reversed(text):
-        used += max(wcwidth(character), 0)
+        used += cells_of(character)
         if used > cells:
             break
         taken += 1
     kept = text[len(text) - taken :]
-    while kept and wcwidth(kept[0]) <= 0:  # a mark without its base would sit on the dots
+    while kept and cells_of(kept[0]) == 0:  # a mark without its base would sit on the dots
         kept = kept[1:]
     return kept
 
@@ -233,6 +240,11 @@ def wrap(text: Safe, cells: int) -> tuple[Safe, ...]:
         line, rest = (Safe(rest[:blank]), Safe(rest[blank + 1 :])) if blank > 0 else split(rest, cells)
         lines.append(line)
     return (*lines, rest)
+
+
+def several(count: int, noun: str) -> Safe:
+    """A number of things: `1 row`, `2 rows`."""
+    return own(f"{count:,} {noun}{'' if count == 1 else 's'}")
 
 
 def number(value: int | None) -> Safe:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from console.acting.plans import Bounds
     from console.habits import Habits
     from console.identity import Identity, Standing
-    from console.model import Gateway
+    from console.reading import Gateway
 
 
 @dataclass(slots=True)

@@ -50,6 +50,15 @@ SHOTS: Final[dict[str, tuple[tuple[int, int], Sequence[str]]]] = {
     "events": (WIDE, ("5",)),
     "events-80x24": (SMALL, ("5",)),
     "help": (WIDE, ("question_mark",)),
+    "plan": (WIDE, ("slash", *"dataset-labels-16fd4f", "enter", "D")),
+    "plan-80x24": (SMALL, ("slash", *"dataset-labels-16fd4f", "enter", "D")),
+    "resolve": (WIDE, ("4", "j", "e")),
+    "resolve-80x24": (SMALL, ("4", "j", "e")),
+    "changes": (WIDE, ("j", "j", "x")),
+    "jobs": (WIDE, ("6",)),
+    "job": (WIDE, ("6", "j", "j", "enter")),
+    "audit": (WIDE, ("7",)),
+    "entry": (WIDE, ("7", "enter")),
 }
 _FONTS: Final = re.compile(r"\s*@font-face \{.*?\}", re.DOTALL)
 _ASKS: Final = 200
@@ -71,12 +80,15 @@ def main(folder: Path = FOLDER) -> None:
 
 
 async def _draw(clock: ManualClock, size: tuple[int, int], keys: Sequence[str]) -> str:
+    from console.acting.model import Person
     from console.app import HoldwatchApp
     from console.calls import Calls
     from console.gateway import EngineGateway
     from console.session import Session
 
-    app = HoldwatchApp(Session(EngineGateway(STORE, clock), Calls(), lambda: 0.0, cap=DAILY_CAP))
+    person = Person("mk", "bastion-2")
+    gateway = EngineGateway(STORE, clock)
+    app = HoldwatchApp(Session(gateway, Calls(), lambda: 0.0, cap=DAILY_CAP, person=person))
     async with app.run_test(size=size) as pilot:
         await _settled(pilot, app.session.calls)
         for key in keys:

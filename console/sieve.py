@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from console.filter_words import FilterError, field_of, nearest, retyped, words_of
-from console.linear import Pattern, PatternError
 from console.model import GatewayError
 from console.widgets.columns import Scene
 
@@ -93,6 +92,8 @@ def _test(word: str, columns: Sequence[Column[Any]], values: Values) -> Test:
 
 
 def _pattern(word: str, columns: Sequence[Column[Any]]) -> Test:
+    from console.linear import Pattern, PatternError
+
     try:
         pattern = Pattern(word.removeprefix(PATTERN))
     except PatternError as error:

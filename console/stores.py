@@ -13,6 +13,8 @@ from urllib.parse import unquote_plus, urlsplit
 
 from console.model import StoreLabel
 
+STORE_VARIABLE: Final = "HOLDWATCH_STORE"
+"""The environment's word for the store, where the command line has none."""
 SQLITE: Final = "sqlite:///"
 POSTGRES: Final = ("postgresql://", "postgres://", "postgresql+psycopg://")
 MEMORY: Final = "memory:"

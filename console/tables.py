@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from console import present
-from console.overview_model import Failed, Held
+from console.held_model import Failed, Held
 from console.present import Cell, Safe, Tone, middle, own
 from console.widgets.columns import Column
 

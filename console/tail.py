@@ -18,7 +18,8 @@ from console.tail_model import EventsAhead
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from console.model import EventBatch, EventQuery, EventRow, Gateway
+    from console.model import EventBatch, EventQuery, EventRow
+    from console.reading import Gateway
     from console.tail_model import ThreadEvent
 
 RING: Final = 5_000

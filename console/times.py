@@ -113,9 +113,7 @@ def titled(title: str) -> str:
     return title.replace("(UTC)", "(local)" if TOLD.telling is Telling.LOCAL else "(age)")
 
 
-def at_time(
-    as_of: datetime, hour: int, minute: int, second: int, telling: Telling | None = None
-) -> datetime:
+def at_time(as_of: datetime, hour: int, minute: int, second: int, telling: Telling | None = None) -> datetime:
     """The last time before `as_of` at which a clock that tells so, or else like the page, showed this; relative
     counts as UTC.
     """

@@ -9,7 +9,7 @@ from console.acting.jobs import ItemOutcome, JobState
 from console.claims_model import ClaimState, Stored
 from console.completion import Vocabulary
 from console.model import ThreadState
-from console.money_model import HoldState, Kind
+from console.money_words import HoldState, Kind
 from console.queue_model import QueueState
 
 _SPANS: Final = ("30s", "5m", "1h", "1d")

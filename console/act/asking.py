@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from console.act import options
+from console.acting import equivalent
 from console.read.output import refuse
 
 if TYPE_CHECKING:
@@ -21,9 +22,13 @@ def interactive(*, as_json: bool) -> bool:
     return not as_json and sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def check_given(*, as_json: bool, **given: str | None) -> None:
-    """A usage error that names every option that is missing, where nobody can be asked for it."""
-    missing = [f"--{name}" for name, value in given.items() if value is None]
+def check_given(wanted: str, *, as_json: bool, reason: str | None, confirm: str | None) -> None:
+    """A usage error that names each of the two options that is missing, where nobody can be asked for it.
+
+    `wanted` is the phrase: to be called when all else was checked, so that what it names is all that is lacking.
+    """
+    given = (("--reason WHY", reason), (f"--confirm {equivalent.quoted(wanted)}", confirm))
+    missing = [option for option, value in given if value is None]
     if missing and not interactive(as_json=as_json):
         raise typer.BadParameter(
             f"{' and '.join(missing)} must be given: nobody can be asked"

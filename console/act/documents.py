@@ -21,6 +21,8 @@ def plan(view: PlanView) -> Document:
     least, most = made.pop("seconds")
     made["least_seconds"], made["most_seconds"] = timedelta(seconds=least), timedelta(seconds=most)
     items = made.pop("preview_items")
+    if not view.items:
+        made["phrase"] = None  # nothing that could be confirmed
     return made | {"preview_items": items} if view.id is None else made
 
 

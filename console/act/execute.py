@@ -46,12 +46,12 @@ def execute(
 ) -> None:
     """Execute a plan that was stored: exactly its items, each only while it is as it was planned."""
     asked = options.resolvers(resolver)
-    asking.check_given(as_json=as_json, reason=reason, confirm=confirm)
     if reason is not None:
         options.reason_of(reason)
     with site(store, config) as found:
         view = known(found, plan)
         _check(found, view)
+        asking.check_given(view.phrase, as_json=as_json, reason=reason, confirm=confirm)
         phrase = asking.phrase(confirm, view.phrase, lambda: plan_text.lines(view, None))
         why = asking.reason(reason)
         command = equivalent.executing(found.aim, plan, phrase, why, rate)

@@ -15,7 +15,8 @@ ROLES = ("worker", "ops_ro", "ops_rw")
 def grants(
     role: Annotated[str, typer.Option(metavar="|".join(ROLES), help="What the role is for.")],
     to: Annotated[
-        str | None, typer.Option("--to", metavar="NAME", help="The database role; the word itself without one.")
+        str | None,
+        typer.Option("--to", metavar="NAME", help="The database role; the word itself without one."),
     ] = None,
     schema: Annotated[str, typer.Option(metavar="S", help="Where the tables are.")] = "public",
     meter: Annotated[

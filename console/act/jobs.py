@@ -8,7 +8,7 @@ import typer
 
 from console.act import options
 from console.act.carrying import carry, code_of
-from console.act.options import JobId, Reason, ResolverOption  # noqa: TC001 - typer reads it at run time
+from console.act.options import JobId, MaybeReason, Reason, ResolverOption  # noqa: TC001 - typer reads it at run time
 from console.act.reporting import report
 from console.act.sending import order, sent
 from console.act.site import site, window
@@ -38,14 +38,16 @@ def run(
         typer.Argument(metavar="JOB", help="Its id; else the oldest that can be run here."),
     ] = None,
     resolver: ResolverOption = None,
+    reason: MaybeReason = None,
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
     """Carry a job out: begin it, or go on with one that was handed over or whose runner died."""
     asked = options.resolvers(resolver)
+    why = () if reason is None else ("--reason", options.reason_of(reason))
     with site(store, config) as found:
         named = () if job is None else (job,)
-        with window(found, "", None, equivalent.line(found.aim, ("jobs", "run"), named, ())) as acting:
+        with window(found, "", reason, equivalent.line(found.aim, ("jobs", "run"), named, why)) as acting:
             row, handed = carry(found, acting, job, found.resolvers | asked)
         if row is not None:
             report(found, row, code_of(row, handed=handed), as_json=as_json)

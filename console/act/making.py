@@ -11,34 +11,79 @@ from console.act import documents, plan_text
 from console.act.site import window
 from console.acting import equivalent
 from console.acting.model import UNKNOWN_CODE
-from console.acting.plans import PlanState
+from console.acting.plans import PlanState, ReconcileWish, Source
 from console.filter_words import FilterError
 from console.model import GatewayError
-from console.read.output import print_document, print_lines
+from console.money_words import Kind
+from console.read.output import print_document, print_lines, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from console.act.site import Site
-    from console.acting.plans import Bounds, PlanView, Wish
+    from console.acting.plans import Bounds, PlanItem, PlanView, Wish
+    from console.read.documents import Document
 
 
-def make(site: Site, wish: Wish, bounds: Bounds, reason: str | None, *, dry: bool, as_json: bool) -> None:
-    """Store a plan and print it, or only print what it would hold."""
-    if dry:
-        show(site, site.gateway.preview(wish, site.environment), as_json=as_json)
+def make(
+    site: Site,
+    wish: Wish,
+    bounds: Bounds,
+    reason: str | None,
+    *,
+    dry: bool,
+    as_json: bool,
+    more: Document | None = None,
+) -> None:
+    """Store a plan and print it, or only print what it would hold; `more` goes into the document.
+
+    What would change nothing is looked at and not stored: the command ends with 1.
+    """
+    looked = site.gateway.preview(wish, site.environment)
+    _check_resolvers(site, wish, looked)
+    if dry or not looked.items:
+        show(site, looked, as_json=as_json, more=more)
+        if not dry:
+            refuse("there is nothing to change: no plan was stored")
         return
     command = equivalent.planning(site.aim, wish)
     with window(site, _deed(wish), reason, command) as acting, _plain(site):
         view = acting.make_plan(wish, site.environment, bounds)
-    show(site, view, as_json=as_json)
+    show(site, view, as_json=as_json, more=more)
 
 
-def show(site: Site, view: PlanView, *, as_json: bool) -> None:
+def _check_resolvers(site: Site, wish: Wish, looked: PlanView) -> None:
+    """End the command where rows are to be asked about and nothing is named that could answer.
+
+    A resolver that the plan names is taken for one that `execute --resolver` will be given.
+    """
+    if not isinstance(wish, ReconcileWish) or wish.source is not Source.RESOLVER or wish.resolver is not None:
+        return
+    asked = dict.fromkeys(_kind_of(item) for item in looked.preview_items)
+    missing = [kind for kind in asked if kind not in site.resolvers]
+    if missing:
+        refuse(
+            f"no resolver is configured for {', '.join(missing)}: write [resolvers] {_key(missing[0])} = "
+            '"module:function", or name with --resolver the one that execute will be given'
+        )
+
+
+def _key(kind: str) -> str:
+    """As TOML writes a key."""
+    return f'"{kind}"' if ":" in kind else kind
+
+
+def _kind_of(item: PlanItem) -> str:
+    """What answers about a row: `day`, or `meter:PREFIX`; a prefix holds no colon."""
+    kind, _, rest = item.id.partition(":")
+    return kind if kind == Kind.DAY else f"{kind}:{rest.partition(':')[0]}"
+
+
+def show(site: Site, view: PlanView, *, as_json: bool, more: Document | None = None) -> None:
     """A plan, with the command that goes on from it."""
     command = following(site, view)
     if as_json:
-        print_document(documents.plan(view) | {"next_command": command})
+        print_document(documents.plan(view) | {"next_command": command} | (more or {}))
     else:
         print_lines(plan_text.lines(view, command))
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from console import present
 from console.acting.deeds import WORDS
-from console.present import Safe, own, safe
+from console.present import Safe, own, safe, several
 from console.read import table
 
 if TYPE_CHECKING:
@@ -71,19 +71,21 @@ def _facts(view: PlanView) -> Iterator[tuple[str, Safe]]:
         yield "left out", own(f"{safe(row.id)}: {safe(row.reason)}")
     if view.apart_count > len(view.apart):
         yield "left out", own(f"{view.apart_count - len(view.apart):,} more")
-    yield "phrase", safe(view.phrase)
+    if view.items:
+        yield "phrase", safe(view.phrase)
     yield from _identity(view)
 
 
 def _total(view: PlanView) -> Safe:
     low, high = view.seconds
     time = "under a second" if high < 1 else f"{low:,.0f} to {high:,.0f} s"
-    return own(f"{view.rows:,} rows, {_bytes(view.bytes)}, in {view.items:,} items; {time}")
+    return own(f"{several(view.rows, 'row')}, {_bytes(view.bytes)}, in {several(view.items, 'item')}; {time}")
 
 
 def _identity(view: PlanView) -> Iterator[tuple[str, Safe]]:
     if view.id is None:
-        yield "plan", own("none: a dry run stores nothing, and cannot be executed")
+        why = "a dry run stores nothing, and cannot be executed" if view.items else "nothing would be changed"
+        yield "plan", own(f"none: {why}")
         return
     approved = "" if view.approved_by is None else f", approved by {safe(view.approved_by)}"
     yield "plan", own(f"{safe(view.id)}, {view.state.value}{approved}")

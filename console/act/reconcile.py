@@ -14,7 +14,7 @@ from console.act.site import site
 from console.acting.plans import ReconcileWish, Source
 from console.command_line import ConfigFile, Store  # noqa: TC001 - typer reads it at run time
 from console.config.acting import AfterLease
-from console.money_model import Address, Kind
+from console.money_words import Address, Kind
 from console.read.options import AsJson, word_of
 from console.read.output import refuse
 
@@ -59,20 +59,25 @@ def reconcile(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Plan a pass over reservations that are due; each is looked at again when it is its turn."""
+    """Plan a pass over reservations that are due: of days and all meters, unless less is asked for.
+
+    Each is looked at again when it is its turn.
+    """
     who = word_of("--source", source, Source)
     fate = None if after_lease is None else word_of("--after-lease", after_lease, AfterLease)
     names = options.words(rows, "rows")
     kinds = _kinds(day=day, meters=meters or bool(meter))
-    if sum((bool(names), bool(kinds), by_filter is not None)) != 1:
-        raise typer.BadParameter("give one of: --day and --meter or --meters, rows, --filter")
+    if sum((bool(names), bool(kinds), by_filter is not None)) > 1:
+        raise typer.BadParameter("give only one of: --day and --meter or --meters, rows, --filter")
+    if not names and by_filter is None:
+        kinds = kinds or frozenset({Kind.DAY, Kind.METER})
     addresses = tuple(map(_address, names))
     with site(store, config) as found:
         if by_filter is not None:
             addresses = _by_filter(found, by_filter)
-        wish = ReconcileWish(
-            who, kinds, tuple(meter or ()), addresses, resolver, _consume(found.config, who, fate)
-        )
+        consume = _consume(found.config, who, fate)
+        wish = ReconcileWish(who, kinds, tuple(meter or ()), addresses, resolver, consume)
+        _check_fate(wish)
         bounds = options.bounds(found.config, above_usd, above_units, above_rows)
         make(found, wish, bounds, reason, dry=dry_run, as_json=as_json)
 
@@ -96,6 +101,16 @@ def _consume(config: Config, source: Source, fate: AfterLease | None) -> bool | 
         return None
     said = fate or (None if config.after_lease is None else config.after_lease.value)
     return None if said is None else said is AfterLease.CONSUME
+
+
+def _check_fate(wish: ReconcileWish) -> None:
+    """No store knows what a default makes of a meter's units: it has to be said."""
+    meters = Kind.METER in wish.kinds or any(each.kind is Kind.METER for each in wish.addresses)
+    if wish.source is Source.DEFAULT and wish.consume is None and meters:
+        raise typer.BadParameter(
+            "--after-lease release|consume must be given: what becomes of a meter's expired units; or set "
+            'after_lease = "release" in [reconcile] of the configuration, or give --day for days alone'
+        )
 
 
 def _address(name: str) -> Address:

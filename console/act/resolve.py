@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
@@ -21,17 +21,21 @@ from console.acting.observed import next_check
 from console.acting.plans import DecideWish
 from console.acting.resolving import Came, Consumed, Deferred, Evidence, Released
 from console.command_line import ConfigFile, Exit, Store
-from console.money_model import Kind
-from console.read.options import AsJson, word_of
+from console.money_words import Kind
+from console.read.options import AsJson  # noqa: TC001 - typer reads it at run time
 from console.read.output import print_document, print_lines, refuse
+
+NEED: Final = "need"
 
 if TYPE_CHECKING:
     from datetime import datetime
 
     from console.act.site import Site
     from console.acting.model import Order
-    from console.acting.resolving import Answer, Resolution, Resolvable
-    from console.money_model import Address, ReservationRow
+    from console.acting.resolving import Answer, Check, Resolution, Resolvable
+    from console.money_model import ReservationRow
+    from console.money_words import Address
+    from console.read.documents import Document
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +113,6 @@ def resolve(
     asked = _Asked(consumed, amount, released, defer_until, note, tuple(evidence or ()))
     address = _address(kind, source, reservation_id)
     reason = note if reason is None else reason  # to defer it, the note is why
-    asking.check_given(as_json=as_json, reason=reason, confirm=confirm)
     if reason is not None:
         options.reason_of(reason)
     with site(store, config) as found:
@@ -123,10 +126,15 @@ def _decide(
     row, now = shown.story.row, shown.story.as_of
     answer, items = asked.answer(row, now), _evidence(asked.evidence, now)
     phrase, checks = phrase_of(row, answer), found.gateway.weigh(row.address, answer, items)
+    _check_evidence(checks)
+    asking.check_given(phrase, as_json=as_json, reason=reason, confirm=confirm)
+    if confirm is not None:  # whoever types it is shown all of them before
+        resolve_text.doubts(checks)
     asking.phrase(confirm, phrase, lambda: resolve_text.before(shown, answer, checks))
     why = asking.reason(reason)
     command = equivalent.resolving(found.aim, row.address, answer, items, phrase, why)
-    _check_alone(found, shown, answer, items, why, as_json=as_json)
+    told = resolve_text.checks_of(checks)
+    _check_alone(found, shown, answer, items, why, told, as_json=as_json)
     with window(found, "resolve", why, command) as acting:
         given = order("resolve", why, command)
         made = sent(
@@ -135,12 +143,12 @@ def _decide(
             lambda: acting.resolve(shown, answer, items, given),
             lambda: _landed(found, given),
         )
-    _end(made, shown, as_json=as_json)
+    _end(made, shown, told, as_json=as_json)
 
 
 def _address(kind: str, source: str, reservation_id: str) -> Address:
     try:
-        address = addresses.made(word_of("KIND", kind, Kind), source, reservation_id)
+        address = addresses.made(_kind(kind), source, reservation_id)
     except addresses.AddressError as error:
         raise typer.BadParameter(str(error)) from error
     if address.kind is Kind.TENTATIVE:
@@ -148,11 +156,25 @@ def _address(kind: str, source: str, reservation_id: str) -> Address:
     return address
 
 
+def _kind(text: str) -> Kind:
+    for kind in Kind:
+        if text.lower() == kind.value:
+            return kind
+    raise typer.BadParameter(f"KIND: no {text!r:.80}; there are {Kind.DAY}, {Kind.METER}")
+
+
 def _evidence(given: tuple[str, ...], now: datetime) -> tuple[Evidence, ...]:
     try:
         return tuple(evidence_of(text, now) for text in given)
     except ValueError as error:
         raise typer.BadParameter(f"--evidence: {error}") from error
+
+
+def _check_evidence(checks: tuple[Check, ...]) -> None:
+    """End the command where the store would refuse the answer for it."""
+    lacking = [check.text for check in checks if check.weight == NEED]
+    if lacking:
+        refuse(f"{'; '.join(lacking)}; nothing was changed")
 
 
 def _shown(found: Site, address: Address) -> Resolvable:
@@ -168,6 +190,7 @@ def _check_alone(
     answer: Answer,
     items: tuple[Evidence, ...],
     why: str,
+    told: Document,
     *,
     as_json: bool,
 ) -> None:
@@ -177,7 +200,7 @@ def _check_alone(
     if isinstance(answer, Deferred) or not permission.above(bounds, micro=micro, units=units, rows=1):
         return
     wish = DecideWish(shown, answer, items, why)
-    make(found, wish, bounds, why, dry=False, as_json=as_json)
+    make(found, wish, bounds, why, dry=False, as_json=as_json, more=told)
     refuse(
         "nothing was decided yet: it is above what one person may decide, and waits for another's approval"
     )
@@ -191,9 +214,9 @@ def _landed(found: Site, given: Order) -> Resolution | None:
     return resolve_text.known(result)
 
 
-def _end(made: Resolution, shown: Resolvable, *, as_json: bool) -> None:
+def _end(made: Resolution, shown: Resolvable, told: Document, *, as_json: bool) -> None:
     if as_json:
-        print_document(resolve_text.document_of(made, shown))
+        print_document(resolve_text.document_of(made, shown) | told)
     else:
         print_lines(resolve_text.after(made))
     if made.came not in {Came.RESOLVED, Came.DEFERRED}:

@@ -9,6 +9,7 @@ from console.acting.resolving import Came, Resolution
 from console.present import Safe, own, safe
 from console.read import table
 from console.read.documents import as_json, document
+from console.read.output import warn
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from console.read.documents import Document
 
 LONG: Final = 2_000
+WARN: Final = "warn"
 _ROOM: Final = 100
 
 
@@ -32,6 +34,18 @@ def before(shown: Resolvable, answer: Answer, checks: tuple[Check, ...]) -> Iter
     yield own(f"answer: {type(answer).__name__.lower()}, of {money.words(story.row.micro, story.row.units)}")
     for check in checks:
         yield safe(f"[{check.weight}] {check.text}", LONG)
+
+
+def doubts(checks: tuple[Check, ...]) -> None:
+    """What speaks against the evidence, on standard error."""
+    for check in checks:
+        if check.weight == WARN:
+            warn(safe(f"[{check.weight}] {check.text}", LONG))
+
+
+def checks_of(checks: tuple[Check, ...]) -> Document:
+    """All of them, as a part of the command's document."""
+    return {"checks": [document(check) for check in checks]}
 
 
 def after(made: Resolution) -> Iterator[Safe]:

@@ -26,13 +26,20 @@ def sweep(
         typer.Argument(metavar="TABLE", help="Of --lapsed: these tables instead of all that have such rows."),
     ] = None,
     max_age: Annotated[
-        str | None, typer.Option(metavar="SPAN", help="What is older than 30m, 12h or 90d may go.")
+        str | None,
+        typer.Option(metavar="SPAN", help="Remove checkpoints and events older than 30m, 12h or 90d."),
     ] = None,
     max_checkpoints: Annotated[
-        int | None, typer.Option(min=1, metavar="N", help="Keep each thread's newest N checkpoints.")
+        int | None,
+        typer.Option(
+            min=1,
+            metavar="N",
+            help="Remove a thread's checkpoints beyond its newest N, and the events from before those.",
+        ),
     ] = None,
     max_events: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="Keep each thread's newest N events.")
+        int | None,
+        typer.Option(min=0, metavar="N", help="Remove a thread's events beyond its newest N."),
     ] = None,
     tombstones: Annotated[
         str | None, typer.Option(metavar="SPAN", help="Forget threads deleted longer ago.")
@@ -59,7 +66,10 @@ def sweep(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Plan a sweep: what the policy takes of each thread, tombstones, lapsed rows, old rows of meters."""
+    """Plan a sweep: of threads, tombstones, lapsed rows and old rows of meters.
+
+    Each limit removes by itself: none protects what another one removes. A limit that is not given removes nothing.
+    """
     keeps = (options.span("--max-age", max_age), options.count(max_checkpoints, "--max-checkpoints"),
              options.count(max_events, "--max-events"))  # fmt: skip
     buried = options.span("--tombstones", tombstones)

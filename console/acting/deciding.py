@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from console.acting import resolution_facts
 from console.acting.resolving import Check
 from console.acting.second import second_eyes
-from console.money_model import HoldState
+from console.money_words import HoldState
 
 if TYPE_CHECKING:
     from console.acting.plans import Bounds
     from console.acting.resolution_form import Meant
     from console.acting.resolving import Answer, Evidence, Resolution, Resolvable
-    from console.money_model import Address
+    from console.money_words import Address
     from console.session import Session
 
 

@@ -5,9 +5,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Final
 
-from console.acting.plans import Deed
+
+class Deed(StrEnum):
+    """What was or will be done: the word that plans, jobs, operations and the audit share."""
+
+    DELETE = "delete"
+    SWEEP = "sweep"
+    RECONCILE = "reconcile"
+    RELEASE = "release"
+    RESOLVE = "resolve"
 
 
 @dataclass(frozen=True, slots=True)

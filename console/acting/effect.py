@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from console.acting.amounts import dollars
 from console.acting.resolving import Consumed, Deferred, Released
-from console.money_model import Kind
+from console.money_words import Kind
 
 if TYPE_CHECKING:
     from console.acting.resolving import Answer

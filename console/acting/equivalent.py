@@ -20,7 +20,7 @@ from console.acting.reservation_names import name_of
 from console.acting.resolving import Consumed, Deferred, Released
 from console.addresses import NO_SOURCE
 from console.config.file import default_path
-from console.money_model import Kind
+from console.money_words import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from console.acting.plans import Wish
     from console.acting.resolving import Answer, Evidence
     from console.config import Context
-    from console.money_model import Address
+    from console.money_words import Address
     from console.session import Session
 
 UNSAID: Final = "..."

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from console.model import GatewayError
 from console.present import Tone
-from console.programs import Ending, Program
-from console.read.documents import instant
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Sequence
@@ -47,6 +45,8 @@ class Hook:
             self._start(self._run(command.value, order))
 
     async def _run(self, argv: tuple[str, ...], order: Order) -> None:
+        from console.programs import Program
+
         session = self._session
         try:
             rows = await session.calls.run(lambda: session.gateway.audit_of(order.operation))
@@ -67,11 +67,15 @@ def record(order: Order, rows: Sequence[AuditRow]) -> bytes:
 
 
 def _plain(value: object) -> str:
+    from console.read.documents import instant
+
     return instant(value) if isinstance(value, datetime) else str(value)
 
 
 def failure(outcome: Outcome, output: bytes) -> str:
     """What went wrong in one line; empty where nothing did."""
+    from console.programs import Ending
+
     if outcome.ending is Ending.DONE and outcome.code == 0:
         return ""
     how = f"exit code {outcome.code}" if outcome.ending is Ending.DONE else outcome.ending.value

@@ -11,7 +11,7 @@ from console.acting.jobs import ItemOutcome, JobState
 
 if TYPE_CHECKING:
     from console.acting.jobs import JobView
-    from console.model import Gateway
+    from console.reading import Gateway
 
 PAGE: Final = 200
 MOST_PAGES: Final = 5

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from console.acting.confirmation import Asked
-from console.actions import Level
+from console.action import Level
 from console.present import Cell, Tone, own, safe
-from console.screens.confirm import ConfirmScreen, Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine
@@ -15,6 +13,7 @@ if TYPE_CHECKING:
 
     from console.acting.confirmation import Confirmed
     from console.acting.running import Running
+    from console.screens.confirm import ConfirmScreen, Question
     from console.session import Session
 
 ITEM_SECONDS: Final = 15.0
@@ -46,10 +45,15 @@ class Leaving:
         if question is None:
             self._leave()
         elif not self._asking:
+            from console.screens.confirm import ConfirmScreen
+
             self._asking = True
             self._ask(ConfirmScreen(question, self._session.monotonic), self._answered)
 
     def _question(self) -> Question | None:
+        from console.acting.confirmation import Asked
+        from console.screens.confirm import Question
+
         job = self._running.job
         if job is not None:
             lines = (

@@ -10,7 +10,7 @@ from console import audit_filters
 from console.acting.sending import Fate
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from datetime import datetime
 
     from console.acting.records import AuditRow
@@ -47,6 +47,13 @@ def loose_rows(
     known = {row.operation for row in mine}
     others = [_intent(row, as_of) for row in intents if row.operation not in known]
     return (*mine, *others)
+
+
+def ended(intents: Sequence[AuditRow], window: str, running: Collection[str]) -> tuple[AuditRow, ...]:
+    """Those that are not known to be under way: `window` is the operation of the window that is open here, `running`
+    the jobs that somebody carries out now, each of which is an operation by its own id.
+    """
+    return tuple(row for row in intents if row.operation != window and row.operation not in running)
 
 
 def _sent(each: Sent, intent: AuditRow | None) -> Loose:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import getpass
 import socket
-import uuid
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -53,6 +52,12 @@ class Person:
         return cls(user or "unknown", socket.gethostname() or "unknown")
 
 
+def _operation_id() -> str:
+    import uuid
+
+    return f"op_{uuid.uuid4().hex}"
+
+
 @dataclass(frozen=True, slots=True)
 class Order:
     """One change as it is sent. `operation` is made here, so that its outcome can be asked for later (F8)."""
@@ -61,7 +66,7 @@ class Order:
     reason: str | None
     route: Route
     command: str
-    operation: str = field(default_factory=lambda: f"op_{uuid.uuid4().hex}")
+    operation: str = field(default_factory=_operation_id)
 
 
 @dataclass(frozen=True, slots=True)

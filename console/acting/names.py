@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from console.commands import OpenJob, OpenPlan, OpenReservation, OpenThread, ShowList
 from console.filter_words import quoted
-from console.money_model import Address, Kind
+from console.money_words import Address, Kind
 
 if TYPE_CHECKING:
     from console.commands import Command

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from console.acting.deeds import label_of
-from console.acting.plans import Deed
+from console.acting.deeds import Deed, label_of
 from console.claims_model import ClaimRow, Verdict
 from console.model import ThreadRow, ThreadState
-from console.money_model import FenceRow, Kind, ReservationRow
+from console.money_model import FenceRow, ReservationRow
+from console.money_words import Kind
 from console.screens.menu import Entry
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ FILTERED = " (filter)"
 """Stands behind what is about all that the filter means."""
 
 
-def of_row(row: object, narrowed: str) -> Sequence[Entry]:
-    """The menu for a row; `narrowed` is the list's filter, empty where it has none."""
+def of_row(row: object, narrowed: str | None) -> Sequence[Entry]:
+    """The menu for a row; `narrowed` is the list's filter, empty where it has none, None where there is no list."""
     match row:
         case ThreadRow():
             mild, harsh = _release(row), _delete(row)
@@ -27,16 +27,30 @@ def of_row(row: object, narrowed: str) -> Sequence[Entry]:
             mild = Entry("L", label_of(Deed.RELEASE), _claim_said(row))
             harsh = Entry("D", label_of(Deed.DELETE), "", "open its thread: enter, then D there")
         case ReservationRow():
-            return _of_money(row)
+            return (*_of_money(row), *_money_over(narrowed))
         case FenceRow():
-            return _of_money(row.row)
+            return (*_of_money(row.row), *_money_over(narrowed))
         case _:
             return ()
-    over = (
-        Entry("l", f"{mild.label}{FILTERED}", f"the claims of all that {narrowed!r} means: plan first"),
-        Entry("d", f"{harsh.label}{FILTERED}", f"all threads that {narrowed!r} means: plan first"),
+    if narrowed is None:
+        return mild, harsh
+    return (
+        mild,
+        harsh,
+        _over("l", Deed.RELEASE, "the claims of all", narrowed),
+        _over("d", Deed.DELETE, "all threads", narrowed),
     )
-    return (mild, harsh, *(over if narrowed else ()))
+
+
+def _over(key: str, deed: Deed, all_of: str, narrowed: str) -> Entry:
+    why = "" if narrowed else "this list has no filter, and there is no `all`; / sets one"
+    return Entry(
+        key, f"{label_of(deed)}{FILTERED}", f"{all_of} that {narrowed!r} means" if narrowed else "", why
+    )
+
+
+def _money_over(narrowed: str | None) -> tuple[Entry, ...]:
+    return () if narrowed is None else (_over("r", Deed.RECONCILE, "all", narrowed),)
 
 
 def _release(row: ThreadRow) -> Entry:
@@ -52,9 +66,7 @@ def _claim_said(row: ClaimRow) -> str:
 def _delete(row: ThreadRow) -> Entry:
     live = row.state is ThreadState.RUNNING
     why = f"{row.holder} is at work on it: L releases its claim first" if live else ""
-    return Entry(
-        "D", label_of(Deed.DELETE), "with all below it; a tombstone stays, its number never comes again", why
-    )
+    return Entry("D", label_of(Deed.DELETE), "with all below it; a tombstone stays", why)
 
 
 def _of_money(row: ReservationRow) -> Sequence[Entry]:

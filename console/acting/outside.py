@@ -16,7 +16,7 @@ from console.acting.model import Order, Route
 from console.action import Level
 from console.model import GatewayError
 from console.present import Cell, Tone, own, safe, wrap
-from console.screens.confirm import ConfirmScreen, Question
+from console.screens.confirm import ConfirmScreen, Question, still_may
 from console.screens.output import OutputScreen
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Outside:
 
     def _answered(self, confirmed: Confirmed | None) -> None:
         acting = self.page.session.acting
-        if confirmed is not None and acting is not None:
+        if confirmed is not None and acting is not None and still_may(self.page, self.command.name):
             self._start(self._begin(acting, self._order(confirmed.reason)))
 
     def _order(self, reason: str) -> Order:

@@ -7,10 +7,10 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Final
 
-from console.acting.plans import Bounds
 from console.identity import Trust
 
 if TYPE_CHECKING:
+    from console.acting.plans import Bounds
     from console.config import Config, Settings
     from console.identity import Identity, Standing
 
@@ -44,6 +44,8 @@ def spoken(known: str | None, identity: Identity | None, name: str) -> str:
 
 def bounds_of(config: Config) -> Bounds:
     """Above which a plan waits for another person, as the configuration says."""
+    from console.acting.plans import Bounds
+
     approval = config.approval
     units, rows = approval.units, approval.rows
     return Bounds(

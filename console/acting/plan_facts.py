@@ -6,11 +6,11 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from console import claim_facts, present
-from console.acting.deeds import WORDS
-from console.acting.plans import Deed, PlanState
+from console.acting.deeds import WORDS, Deed
+from console.acting.plans import PlanState
 from console.acting.standing import is_over, left
 from console.facts import title
-from console.present import Cell, Tone, own, pad, safe
+from console.present import Cell, Tone, own, pad, safe, several
 from console.widgets.columns import Scene
 
 if TYPE_CHECKING:
@@ -29,6 +29,7 @@ _BYTES: Final = 11
 _ID: Final = 40
 _LONG: Final = 600
 _WIDE: Final = 100
+_LABELS: Final = {"micro": "held", "next_seq": "next event", "checkpoint": "checkpoints", "event": "events"}
 _INSTANTS: Final = frozenset({"expires_at", "next_check_at", "deleted_at", "until", "before"})
 """What guards and notes hold as nanoseconds since 1970."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -92,7 +93,8 @@ def short(view: PlanView) -> str:
 def _heading(view: PlanView, now: datetime, room: int) -> Iterator[Line]:
     frozen = "as it is" if view.state is PlanState.PREVIEW else "frozen"
     at = present.instant(view.made_at) if room >= _WIDE else present.page_time(view.made_at)
-    said = f"{frozen} at {at}; only these ids, at these versions"
+    told = at if at.startswith("in ") or at.endswith(" ago") else f"at {at}"
+    said = f"{frozen} {told}; only these ids, at these versions"
     yield from _prose(Cell(own(f"{WORDS[view.deed].does}  "), Tone.ACCENT), said, room, Tone.MUTED)
     if view.state is PlanState.PREVIEW:
         yield (Cell(own(" A preview: nothing is stored, and it cannot be executed."), Tone.WARN),)
@@ -127,9 +129,9 @@ def _table(view: PlanView) -> Iterator[Line]:
         yield _line(line)
     low, high = view.seconds
     told = (
-        f"{view.items:,} items; {low:,.0f}-{high:,.0f} s"
+        f"{several(view.items, 'item')}; {low:,.0f}-{high:,.0f} s"
         if high >= 1
-        else f"{view.items:,} items; under a second"
+        else f"{several(view.items, 'item')}; under a second"
     )
     yield (Cell(own(_row("TOTAL", f"{view.rows:,}", _size(view.bytes), told)), Tone.STRONG),)
     if view.micro or view.units:
@@ -222,7 +224,9 @@ def told(item: PlanItem) -> str:
     facts = {**item.guard, **item.note}
     left_out = {"depth", "parent", "tenant", "checkpoints"}
     return "  ".join(
-        f"{name} {_value(name, value)}" for name, value in facts.items() if _says(name, value, left_out)
+        f"{_LABELS.get(name, name)} {_value(name, value)}"
+        for name, value in facts.items()
+        if _says(name, value, left_out)
     )
 
 

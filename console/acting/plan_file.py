@@ -10,7 +10,7 @@ from console.read.documents import as_json, document
 
 if TYPE_CHECKING:
     from console.acting.plans import PlanItem, PlanView
-    from console.model import Gateway
+    from console.reading import Gateway
 
 PAGE: Final = 200
 MOST_PAGES: Final = 51

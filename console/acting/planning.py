@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from console.acting import equivalent, permission
+from console.acting.deeds import Deed
 from console.acting.plan_facts import TREE
-from console.acting.plans import Deed, PlanState
+from console.acting.plans import PlanState
 from console.acting.records import AuditQuery
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from console.acting.plans import PlanItem, PlanView, Wish
     from console.acting.records import AuditRow
     from console.claims_model import ClaimStory
-    from console.model import Gateway
+    from console.reading import Gateway
     from console.session import Session
 
 

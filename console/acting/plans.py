@@ -10,20 +10,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from datetime import datetime, timedelta
 
+    from console.acting.deeds import Deed
     from console.acting.model import Order
     from console.acting.resolving import Answer, Evidence, Resolvable
     from console.model import Page
-    from console.money_model import Address, Kind
-
-
-class Deed(StrEnum):
-    """What was or will be done: the word that plans, jobs, operations and the audit share."""
-
-    DELETE = "delete"
-    SWEEP = "sweep"
-    RECONCILE = "reconcile"
-    RELEASE = "release"
-    RESOLVE = "resolve"
+    from console.money_words import Address, Kind
 
 
 class Source(StrEnum):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from console.money_model import Address, Kind
+from console.money_words import Address, Kind
 
 
 def name_of(address: Address) -> str | None:

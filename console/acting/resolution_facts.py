@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from console import facts, money, money_facts, present
 from console.facts import Fact, fact, title
-from console.money_model import HoldState, Kind
+from console.money_words import HoldState, Kind
 from console.present import Cell, Tone, own, pad, safe
 
 if TYPE_CHECKING:

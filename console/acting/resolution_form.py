@@ -10,7 +10,7 @@ from console.acting.amounts import part_of
 from console.acting.effect import most_of
 from console.acting.observed import next_check
 from console.acting.resolving import Consumed, Deferred, Evidence, EvidenceKind, Released, Shows
-from console.money_model import HoldState, Kind
+from console.money_words import HoldState, Kind
 
 if TYPE_CHECKING:
     from datetime import datetime

@@ -9,7 +9,7 @@ from console.acting.effect import most_of
 from console.acting.observed import next_check, utc
 from console.acting.resolution_form import Outcome
 from console.acting.resolving import Consumed
-from console.money_model import Kind
+from console.money_words import Kind
 from console.present import Tone
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def outcome_words(row: ReservationRow) -> Mapping[Outcome, str]:
         Outcome.LEAVE: "Leave deferred     nobody knows yet: look again later, with a note",
         Outcome.WHOLE: f"Consumed whole     {most}: the spend happened{back}",
         Outcome.PART: f"Consumed in part   for less than {most}; the rest is released",
-        Outcome.RELEASE: f"Released           {held} go back: the spend did not happen",
+        Outcome.RELEASE: f"Released           {held} given back: the spend did not happen",
     }
 
 
@@ -49,5 +49,5 @@ def amount_told(row: ReservationRow, filled: Filled, meant: Meant) -> tuple[str,
     if not filled.amount:
         return f"USD, above 0 and at most {money.usd(most_of(row))}", Tone.MUTED
     if filled.outcome is Outcome.PART and isinstance(meant.answer, Consumed) and meant.answer.micro:
-        return f"USD; {money.usd((row.micro or 0) - meant.answer.micro)} go back", Tone.GOOD
+        return f"USD; {money.usd((row.micro or 0) - meant.answer.micro)} given back", Tone.GOOD
     return next((each for each in meant.wrong if each.startswith("amount")), ""), Tone.WARN

@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 
     from console.acting.model import Order
     from console.acting.records import AuditRow
-    from console.money_model import Address, ReservationStory
+    from console.money_model import ReservationStory
+    from console.money_words import Address
 
 
 class EvidenceKind(StrEnum):

@@ -11,8 +11,6 @@ import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from console.acting.job_words import tally
-from console.acting.jobs import JobState
 from console.calls import Calls
 from console.model import GatewayError
 from console.present import Tone
@@ -119,6 +117,9 @@ class Running:
 
 def _told(job: str, row: JobRow | None) -> tuple[str, Tone]:
     """What is said when a run is over."""
+    from console.acting.job_words import tally
+    from console.acting.jobs import JobState
+
     if row is None:
         return f"{job} is no longer there", Tone.WARN
     if row.state is JobState.READY:

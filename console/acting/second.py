@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from console.acting.amounts import dollars
 from console.acting.resolving import Check, Deferred
-from console.money_model import Kind
+from console.money_words import Kind
 
 if TYPE_CHECKING:
     from console.acting.plans import Bounds

@@ -7,8 +7,8 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from console.acting.confirmation import Asked
-from console.acting.deeds import WORDS
-from console.acting.plans import Deed, PlanState
+from console.acting.deeds import WORDS, Deed
+from console.acting.plans import PlanState
 from console.action import Level
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""What is typed into the form of a sweep, as a wish; an empty field keeps everything of its kind."""
+"""What is typed into the form of a sweep, as a wish; each field removes by itself, an empty one removes nothing."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SweepError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """One line of the form."""
+    """One line of the form, which begins empty; `hint` says so, and how something is written there."""
 
     name: str
     label: str
@@ -31,15 +31,17 @@ class Field:
 
 
 FIELDS: Final = (
-    Field("age", "checkpoints and events older than", "30d"),
-    Field("checkpoints", "but the newest so many checkpoints of a thread", "5"),
-    Field("events", "but the newest so many events of a thread", "1000"),
-    Field("prefix", "only of ids that begin so", ""),
-    Field("tombstones", "tombstones older than", "90d"),
-    Field("lapsed", "lapsed tentative rows of these tables", "all"),
-    Field("purge", "settled meter rows from before", "2026-01-31"),
-    Field("meters", "only of these meters", ""),
+    Field("age", "remove checkpoints and events older than", "no limit; such as 30d"),
+    Field("checkpoints", "remove a thread's checkpoints beyond its newest", "no limit; such as 5"),
+    Field("events", "remove a thread's events beyond its newest", "no limit; such as 1000"),
+    Field("prefix", "only of threads whose ids begin so", "any thread"),
+    Field("tombstones", "remove tombstones older than", "none; such as 90d"),
+    Field("lapsed", "remove lapsed tentative rows of these tables", f"none; {ALL}, or their names"),
+    Field("purge", "remove settled meter rows from before", "none; such as 2026-01-31"),
+    Field("meters", "only of these meters", "any meter"),
 )
+RULE: Final = "each limit removes by itself; empty removes nothing"
+"""How the fields go together: none protects what another one removes."""
 
 
 def wish_of(typed: Mapping[str, str]) -> SweepWish:

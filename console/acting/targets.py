@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Final
 
-from console.acting.plans import Deed, DeleteWish, ReleaseWish
-from console.money_model import Address, Kind
+from console.acting.deeds import Deed
+from console.money_words import Address, Kind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,6 +37,8 @@ def check(deed: Deed, ids: str) -> None:
 
 def threads_wish(deed: Deed, ids: Sequence[str]) -> Wish:
     """A delete of threads, or a release of the claims on them."""
+    from console.acting.plans import DeleteWish, ReleaseWish
+
     return DeleteWish(tuple(ids)) if deed is Deed.DELETE else ReleaseWish(tuple(ids))
 
 

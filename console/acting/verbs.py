@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from console.acting.deeds import help_of, label_of
-from console.acting.plans import Deed
+from console.acting.deeds import Deed, help_of, label_of
 from console.action import Action, Capability, Level, Place
 
 SCREENS: Final = (

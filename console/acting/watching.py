@@ -8,7 +8,6 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from console.acting.hook import Hook
-from console.acting.records import AuditQuery
 from console.acting.sending import Fate, said_of
 from console.model import GatewayError
 from console.present import Tone
@@ -86,6 +85,8 @@ class Watching:
 
     async def _greet(self) -> None:
         """Tell of intents that an earlier console left open; nothing where the store has no audit to ask."""
+        from console.acting.records import AuditQuery
+
         session = self._session
         query = AuditQuery(actor=session.person.name, unfinished=True)
         try:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from console.acting.confirmation import Asked
 from console.acting.model import Order
 from console.acting.window import IDLE_SECONDS, LENGTH_SECONDS
-from console.actions import Level
+from console.action import Level
 from console.model import GatewayError
 from console.present import Cell, Tone, own, safe
-from console.screens.confirm import ConfirmScreen, Question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Mapping
@@ -18,6 +16,7 @@ if TYPE_CHECKING:
 
     from console.acting.confirmation import Confirmed
     from console.jsontext import Line
+    from console.screens.confirm import ConfirmScreen
     from console.session import Session
 
 _MINUTES: Final = round(LENGTH_SECONDS / 60)
@@ -39,16 +38,23 @@ class Windowing:
         self._ask = ask
         self._start = start
         self._tell = tell
+        self._opening = False
 
     def turn(self) -> None:
         """Off where changes are on; else ask why they should be."""
         if self._session.window.was_opened:
             self.end("turned off by the operator")
             return
+        if self._opening:
+            self._tell("changes are being turned on: a moment", Tone.INFO)
+            return
         refused = self._refused()
         if refused is not None:
             self._tell(f"changes stay off: {refused}", Tone.WARN)
             return
+        from console.acting.confirmation import Asked
+        from console.screens.confirm import ConfirmScreen, Question
+
         asked = Asked(Level.ASK, "Turn on", reasoned=True)
         question = Question(own("turn changes on"), self._facts(), asked)
         self._ask(ConfirmScreen(question, self._session.monotonic), self._answered)
@@ -95,6 +101,7 @@ class Windowing:
 
     def _answered(self, confirmed: Confirmed | None) -> None:
         if confirmed is not None:
+            self._opening = True
             self._start(self._open(confirmed.reason))
 
     async def _open(self, reason: str) -> None:
@@ -108,7 +115,9 @@ class Windowing:
             self._tell(f"changes stay off: {error}", Tone.WARN)
             await self._close("could not be opened")
             return
-        session.window.open(reason)
+        finally:
+            self._opening = False
+        session.window.open(reason, order.operation)
         self._tell(*_opened(lacking))
 
     async def _close(self, why: str) -> None:

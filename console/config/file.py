@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -41,6 +40,8 @@ def load(chosen: Path | None = None, environ: Mapping[str, str] = os.environ) ->
 
 def parsed(content: bytes, path: Path) -> Config:
     """The configuration that a file's bytes say; raises ConfigError."""
+    import tomllib
+
     name = str(path)
     if len(content) > LARGEST:
         raise ConfigError(name, "", f"is larger than {LARGEST:,} bytes; that is no configuration")

@@ -9,7 +9,6 @@ import threading
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
-from console.acting.equivalent import kept
 from console.acting.model import Outcome
 from console.gateway.store import WritableStore
 from console.model import GatewayError
@@ -160,6 +159,7 @@ class ActingBase:
 
     def mandate(self, order: Order) -> Mandate:
         """The order as the engine takes it, on that person's word."""
+        from console.acting.equivalent import kept
         from engine.desk.actor import Mandate, Route
 
         route = Route(order.route.value)

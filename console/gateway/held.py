@@ -11,8 +11,8 @@ import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from console.held_model import Failed, Held
 from console.model import Page
-from console.overview_model import Failed, Held
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

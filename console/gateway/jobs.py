@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from console.acting.jobs import ItemOutcome, JobItemRow, JobRow, JobState, JobView
 from console.gateway import rows
 from console.gateway.acting_base import ActingBase
 from console.model import GatewayError
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping
 
-    from console.acting.jobs import JobQuery
+    from console.acting.jobs import ItemOutcome, JobItemRow, JobQuery, JobRow, JobView
     from console.acting.model import Order
     from console.gateway.store import OpenedStore
     from console.model import Page
@@ -35,6 +34,8 @@ class JobsReading:
 
     def job(self, job: str) -> JobView | None:
         """One job, and its pace."""
+        from console.acting.jobs import JobView
+
         with self._store.desk() as door:
             if door.job(job) is None:
                 return None
@@ -101,6 +102,8 @@ def _loaded(path: str) -> Callable[[Any], Any]:
 
 def job_row(found: Job) -> JobRow:
     """One job."""
+    from console.acting.jobs import JobRow, JobState
+
     return JobRow(
         id=found.job_id,
         plan=found.plan_id,
@@ -121,6 +124,8 @@ def job_row(found: Job) -> JobRow:
 
 def job_item(found: JobItem) -> JobItemRow:
     """What became of one item."""
+    from console.acting.jobs import ItemOutcome, JobItemRow
+
     detail = dict(found.detail)
     return JobItemRow(
         n=found.n,

@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from console.gateway import money_rows, questions
+from console.gateway import questions
 from console.model import GatewayError, IncompleteQuery
 
 if TYPE_CHECKING:
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from console.claims_model import ClaimQuery
     from console.gateway.store import OpenedStore
     from console.model import ThreadQuery
-    from console.money_model import Address, FenceQuery, ReservationQuery
+    from console.money_model import FenceQuery, ReservationQuery
+    from console.money_words import Address
     from engine import desk
 
     Id = TypeVar("Id", bound=Hashable)
@@ -86,6 +87,8 @@ class MeantReading:
 
 
 def _address(row: desk.ReservationRow) -> Address:
+    from console.gateway import money_rows
+
     return money_rows.reservation_row(row).address
 
 

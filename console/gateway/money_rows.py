@@ -8,20 +8,18 @@ from console.gateway.rows import counted
 from console.money_model import (
     AccountRow,
     AccountStory,
-    Address,
     DayRow,
     DayStory,
     Fate,
     FenceRow,
     Guard,
-    HoldState,
-    Kind,
     ReservationRow,
     ReservationStory,
     ReservationTotals,
     RunRow,
     StateCounts,
 )
+from console.money_words import Address, HoldState, Kind
 
 if TYPE_CHECKING:
     from engine import desk

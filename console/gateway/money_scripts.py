@@ -10,7 +10,8 @@ from console.read.documents import document, page_of
 
 if TYPE_CHECKING:
     from console.gateway.store import OpenedStore
-    from console.money_model import Address, FenceQuery, ReservationQuery, ReservationStory
+    from console.money_model import FenceQuery, ReservationQuery, ReservationStory
+    from console.money_words import Address
     from console.read.documents import Document
 
 

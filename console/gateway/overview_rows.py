@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any, Final
 from console.gateway.money_rows import day_row, totals
 from console.gateway.queue_rows import queue_depth
 from console.gateway.rows import counted
+from console.held_model import Failed
 from console.model import ThreadState
-from console.money_model import Kind
+from console.money_words import Kind
 from console.overview_model import (
     CascadesNow,
     Changes,
     ClaimsNow,
     EventsNow,
-    Failed,
     FencesNow,
     IncompleteNow,
     MoneyNow,

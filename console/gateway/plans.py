@@ -4,28 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, assert_never
 
-from console.acting.plans import (
-    Apart,
-    DecideWish,
-    Deed,
-    DeleteWish,
-    PlanItem,
-    PlanLine,
-    PlanState,
-    PlanView,
-    ReconcileWish,
-    ReleaseWish,
-    SweepWish,
-)
 from console.gateway import rows
 from console.gateway.acting_base import ActingBase
 
 if TYPE_CHECKING:
     from console.acting.model import Order
-    from console.acting.plans import Bounds, Wish
+    from console.acting.plans import Bounds, DecideWish, PlanItem, PlanView, ReconcileWish, SweepWish, Wish
     from console.gateway.store import OpenedStore
     from console.model import Page
-    from console.money_model import Address
+    from console.money_words import Address
     from engine import desk
     from engine.desk.plans import Item, Plan, Preview, ReconcileAsked, SweepAsked
 
@@ -91,6 +78,8 @@ class PlansChanging(ActingBase):
 
 
 def _preview(door: desk.Desk, wish: Wish, environment: str) -> Preview:
+    from console.acting.plans import DecideWish, DeleteWish, ReconcileWish, ReleaseWish, SweepWish
+
     match wish:
         case DeleteWish(threads, alone):
             return door.preview_delete(threads, environment=environment, reach=_reach(alone))
@@ -107,6 +96,8 @@ def _preview(door: desk.Desk, wish: Wish, environment: str) -> Preview:
 
 
 def _plan(door: desk.Desk, wish: Wish, given: dict[str, Any]) -> Plan:
+    from console.acting.plans import DecideWish, DeleteWish, ReconcileWish, ReleaseWish, SweepWish
+
     match wish:
         case DeleteWish(threads, alone):
             return door.plan_delete(threads, reach=_reach(alone), **given)
@@ -186,11 +177,15 @@ def name_of(address: Address) -> str:
 
 def plan_item(item: Item) -> PlanItem:
     """One planned change."""
+    from console.acting.plans import PlanItem
+
     return PlanItem(item.n, item.kind.value, item.object_id, dict(item.guard), dict(item.note))
 
 
 def preview_view(found: Preview) -> PlanView:
     """A plan that is not stored; its first items are there to be looked at."""
+    from console.acting.plans import PlanState, PlanView
+
     return PlanView(
         id=None,
         state=PlanState.PREVIEW,
@@ -204,6 +199,8 @@ def preview_view(found: Preview) -> PlanView:
 
 def plan_view(found: Plan, as_of: Any) -> PlanView:
     """A stored plan."""
+    from console.acting.plans import PlanState, PlanView
+
     approver = found.approved_by
     return PlanView(
         id=found.plan_id,
@@ -222,6 +219,9 @@ def plan_view(found: Plan, as_of: Any) -> PlanView:
 
 
 def _shared(found: Plan | Preview) -> dict[str, Any]:
+    from console.acting.deeds import Deed
+    from console.acting.plans import Apart, PlanLine
+
     totals = found.totals
     return {
         "deed": Deed(found.deed.value),

@@ -1,4 +1,4 @@
-"""The reading calls of `console.model.Gateway` over a store of the engine's."""
+"""The reading calls of `console.reading.Gateway` over a store of the engine's."""
 
 from __future__ import annotations
 

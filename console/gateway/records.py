@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from console.acting.records import AuditRow, Verified
 from console.gateway import rows
 from console.gateway.acting_base import outcome_of
 
@@ -12,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from console.acting.model import Outcome
-    from console.acting.records import AuditQuery
+    from console.acting.records import AuditQuery, AuditRow, Verified
     from console.gateway.store import OpenedStore
     from console.model import Page
     from engine.desk.audit.model import AuditEntry
@@ -48,6 +47,8 @@ class RecordsReading:
 
     def verify_audit(self, told: Callable[[int], object]) -> Verified:
         """Read the whole chain."""
+        from console.acting.records import Verified
+
         with self._store.desk() as door:
             found = door.verify_audit(told)
         return Verified(found.entries, found.head, found.broken_at, found.problem)
@@ -61,6 +62,8 @@ class RecordsReading:
 
 def audit_row(found: AuditEntry) -> AuditRow:
     """One entry."""
+    from console.acting.records import AuditRow
+
     body = dict(found.body)
     reason = body.get("reason")
     return AuditRow(

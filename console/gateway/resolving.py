@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from console.acting.resolving import Came, Check, Resolution, Resolvable
-from console.gateway import money_rows
 from console.gateway.acting_base import ActingBase
-from console.gateway.decisions import answer_of, evidence_of
 from console.gateway.plans import name_of
 from console.gateway.records import audit_row
 
 if TYPE_CHECKING:
     from console.acting.model import Order
-    from console.acting.resolving import Answer, Evidence
+    from console.acting.resolving import Answer, Check, Evidence, Resolution, Resolvable
     from console.gateway.store import OpenedStore
-    from console.money_model import Address
+    from console.money_words import Address
 
 
 class ResolvingReading:
@@ -25,6 +22,8 @@ class ResolvingReading:
 
     def resolvable(self, address: Address) -> Resolvable | None:
         """A reservation to be decided, with its guard of the same moment."""
+        from console.acting.resolving import Resolvable
+        from console.gateway import money_rows
         from engine.desk.resolve.guards import guard_of
 
         name = name_of(address)
@@ -36,6 +35,8 @@ class ResolvingReading:
         self, address: Address, answer: Answer | None, evidence: tuple[Evidence, ...]
     ) -> tuple[Check, ...]:
         """What the operator should know of his evidence before he decides."""
+        from console.acting.resolving import Check
+        from console.gateway.decisions import answer_of, evidence_of
         from engine.desk.resolve.checks import weigh
 
         with self._store.desk() as door:
@@ -54,6 +55,8 @@ class ResolvingChanging(ActingBase):
         self, shown: Resolvable, answer: Answer, evidence: tuple[Evidence, ...], order: Order
     ) -> Resolution:
         """Decide it, if it still is as it was shown."""
+        from console.acting.resolving import Came, Resolution
+        from console.gateway.decisions import answer_of, evidence_of
         from engine.desk import ReservationKind
 
         address = shown.story.row.address

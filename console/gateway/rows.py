@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from console.claims_model import ClaimStory
-    from console.overview_model import Failed, Held
+    from console.held_model import Failed, Held
     from engine import desk
 
 R = TypeVar("R")

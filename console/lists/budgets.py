@@ -16,8 +16,8 @@ from console.widgets.columns import Column
 
 if TYPE_CHECKING:
     from console.jsontext import Line
-    from console.model import Gateway
     from console.money_model import AccountQuery, AccountRow, AccountStory, DayRow, DayStory
+    from console.reading import Gateway
     from console.widgets.columns import Scene
 
 

@@ -17,7 +17,7 @@ from console.present import Cell, Tone, middle, own
 from console.widgets.columns import Column
 
 if TYPE_CHECKING:
-    from console.model import Gateway
+    from console.reading import Gateway
     from console.widgets.columns import Scene
 
 MOST_COUNTED: Final = 10_000

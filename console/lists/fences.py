@@ -11,13 +11,14 @@ from console.lists import reservations
 from console.lists.sorting import Served
 from console.lists.view import Question, Tally, View
 from console.model import Counted
-from console.money_model import FenceQuery, FenceRow, Kind
+from console.money_model import FenceQuery, FenceRow
+from console.money_words import Kind
 from console.present import Cell, Tone, middle, own
 from console.widgets.columns import Column
 
 if TYPE_CHECKING:
     from console.jsontext import Line
-    from console.model import Gateway
+    from console.reading import Gateway
     from console.widgets.columns import Scene
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from console.money_model import FenceRow, Kind, ReservationRow
+from console.money_words import Kind
 
 if TYPE_CHECKING:
+    from console.money_model import FenceRow, ReservationRow
     from console.sieve import Values
 
 
 def _reservation(row: ReservationRow | FenceRow) -> ReservationRow:
+    from console.money_model import FenceRow
+
     return row.row if isinstance(row, FenceRow) else row
 
 

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
     from console.acting.jobs import JobRow
     from console.lists.view import Tally as Tally
-    from console.model import Gateway, Page
+    from console.model import Page
+    from console.reading import Gateway
     from console.widgets.columns import Scene
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from console.meaning import Meaning
-    from console.money_model import Address
+    from console.money_words import Address
 
     Ids = tuple[str, ...] | tuple[Address, ...]
     Asked = Callable[["Meaning"], Ids]

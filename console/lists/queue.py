@@ -15,7 +15,8 @@ from console.queue_model import QueueQuery, QueueRow, QueueState
 from console.widgets.columns import Column
 
 if TYPE_CHECKING:
-    from console.model import Counted, Gateway
+    from console.model import Counted
+    from console.reading import Gateway
     from console.widgets.columns import Scene
 
 _ORDERS: Final = {

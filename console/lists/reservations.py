@@ -12,13 +12,14 @@ from console.commands import OpenReservation, OpenThread
 from console.lists.sorting import Served
 from console.lists.view import Extra, Question, Tally, View
 from console.model import Counted
-from console.money_model import HoldState, ReservationQuery, ReservationRow
+from console.money_model import ReservationQuery, ReservationRow
+from console.money_words import HoldState
 from console.present import Cell, Tone, middle, own
 from console.widgets.columns import Column
 
 if TYPE_CHECKING:
-    from console.model import Gateway
     from console.money_model import ReservationTotals, StateCounts
+    from console.reading import Gateway
     from console.widgets.columns import Scene
 
 MOST_COUNTED: Final = 10_000

@@ -15,7 +15,8 @@ from console.present import own
 
 if TYPE_CHECKING:
     from console.jsontext import Line
-    from console.model import Gateway, Page
+    from console.model import Page
+    from console.reading import Gateway
     from console.widgets.columns import Scene
 
 COUNTED_STATES: Final = frozenset({ThreadState.IDLE})

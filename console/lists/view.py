@@ -17,8 +17,9 @@ if TYPE_CHECKING:
     from console.commands import Command
     from console.jsontext import Line
     from console.lists.sorting import Served
-    from console.model import Counted, Gateway, Page
+    from console.model import Counted, Page
     from console.present import Cell, Safe
+    from console.reading import Gateway
     from console.sieve import Values
     from console.widgets.columns import Column, Scene
 

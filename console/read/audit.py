@@ -12,13 +12,14 @@ import typer
 from console import present
 from console.acting.records import AuditQuery
 from console.audit_filters import OBJECTS
-from console.command_line import STORE_VARIABLE, Exit
+from console.command_line import Exit
 from console.present import own
 from console.read import table
 from console.read.documents import Raw
 from console.read.options import After, AsJson, Limit  # noqa: TC001 - typer reads them at run time
 from console.read.output import print_document, print_lines, show_page
 from console.read.store import opened
+from console.stores import STORE_VARIABLE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

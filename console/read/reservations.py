@@ -8,7 +8,8 @@ import typer
 
 from console import addresses, money, money_story, present
 from console.command_line import Store  # noqa: TC001 - typer reads it at run time
-from console.money_model import FenceQuery, HoldState, Kind, ReservationQuery
+from console.money_model import FenceQuery, ReservationQuery
+from console.money_words import HoldState, Kind
 from console.present import Safe, own
 from console.read import table
 from console.read.options import After, AsJson, Limit, Meter, word_of
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from console.gateway.scripts import Reads
-    from console.money_model import Address, ReservationStory
+    from console.money_model import ReservationStory
+    from console.money_words import Address
     from console.read.documents import Document
 
 ROOM: Final = 100
@@ -171,7 +173,11 @@ def _there(found: Any, address: Address) -> Any:
 def _text(story: ReservationStory) -> Iterator[Safe]:
     scene = Scene(story.as_of)
     yield present.safe(addresses.address_of(story.row.address), present.TEXT_LIMIT)
-    for line in (*money_story.head(story, scene, ROOM), (), *money_story.body(story, None, scene, ROOM, _NO_CAP)):
+    for line in (
+        *money_story.head(story, scene, ROOM),
+        (),
+        *money_story.body(story, None, scene, ROOM, _NO_CAP),
+    ):
         yield own("".join(cell.text for cell in line).rstrip())
     yield own(f"-- as of {table.at(story.as_of)}")
 

@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from console.acting import targets
+from console.acting.deeds import Deed
 from console.acting.planning import Want
-from console.acting.plans import Deed, ReconcileWish, Source
+from console.acting.plans import ReconcileWish, Source
 from console.config.acting import AfterLease
-from console.money_model import Kind
+from console.money_words import Kind
+from console.present import several
 from console.screens.menu import Entry, MenuScreen
 
 if TYPE_CHECKING:
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 
     from console.acting.plans import SweepWish
     from console.lists.meant import Asked
-    from console.model import Gateway
-    from console.money_model import Address
+    from console.money_words import Address
+    from console.reading import Gateway
     from console.screens.page import Page
     from console.session import Session
 
@@ -34,6 +36,11 @@ class Rows:
         """Which, shortly."""
         return self.addresses[0].id if len(self.addresses) == 1 else f"{len(self.addresses):,} marked"
 
+    @property
+    def counted(self) -> str:
+        """How many."""
+        return several(len(self.addresses), "row")
+
 
 @dataclass(frozen=True, slots=True)
 class Meant:
@@ -41,6 +48,12 @@ class Meant:
 
     asked: Asked
     said: str
+    rows: str = ""
+
+    @property
+    def counted(self) -> str:
+        """How many, where that is known."""
+        return f"all {self.rows} of {self.said}" if self.rows else f"all of {self.said}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +61,11 @@ class Due:
     """All that is due, of days and of every meter."""
 
     said: str = "all that is due"
+
+    @property
+    def counted(self) -> str:
+        """It is counted by the plan."""
+        return self.said
 
 
 About = Rows | Meant | Due
@@ -78,7 +96,7 @@ def reconcile(page: Page, about: About, origin: str) -> None:
             wish = _reconciling(session, about, *_SETTLED[letter])
             begin(page, Want(Deed.RECONCILE, wish, origin, about.said))
 
-    page.app.push_screen(MenuScreen("reconcile: who decides", entries), chosen)
+    page.app.push_screen(MenuScreen(f"reconcile {about.counted}: who decides", entries), chosen)
 
 
 def sources(session: Session, *, meters: bool) -> tuple[Entry, ...]:

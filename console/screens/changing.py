@@ -6,15 +6,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from console.acting import offers, targets
-from console.acting.planning import Want
-from console.acting.plans import Deed
+from console.acting import targets
+from console.acting.deeds import Deed
 from console.filter_words import FilterError
-from console.lists.meant import ids_of
-from console.present import Tone, own, safe
-from console.screens import asking
+from console.present import Tone, own, safe, several
 from console.screens.listed import ListedPage
-from console.screens.menu import MenuScreen
 from console.widgets.aim import Refused
 
 if TYPE_CHECKING:
@@ -22,8 +18,10 @@ if TYPE_CHECKING:
 
     from console.acting.plans import Wish
     from console.lists.meant import Asked
-    from console.model import Gateway
+    from console.reading import Gateway
 
+BY_ROW = "row"
+"""The word behind `reconcile` that means the marked rows, or the one under the cursor."""
 BY_FILTER = "filter"
 """The word behind a verb that means all that the filter does."""
 
@@ -47,37 +45,70 @@ class ChangingPage(ListedPage):
 
     def do_reconcile(self) -> None:
         """The marked rows, else all that the filter means; without one, all that is due."""
-        if not self._takes(Deed.RECONCILE):
-            return
-        origin = self.address_text()
         if self.main_widget().window.marks:
-            chosen = self._chosen()
-            if chosen is not None:
-                asking.reconcile(self, asking.Rows(tuple(map(targets.address_of_key, chosen))), origin)
-        elif self.filter:
-            asked = self._asked()
-            if asked is not None:
-                asking.reconcile(self, asking.Meant(asked, f"/{self.filter}"), origin)
-        else:
-            asking.reconcile(self, asking.Due(), origin)
+            self._reconcile_rows()
+        elif self._takes(Deed.RECONCILE):
+            self._reconcile_all()
+
+    def take_reconcile(self, word: str) -> None:
+        """`reconcile row`: the marked rows, else the one under the cursor; `reconcile filter`: all that the filter
+        means, whatever is marked, without one all that is due. ValueError for another word.
+        """
+        if word not in {BY_ROW, BY_FILTER}:
+            raise ValueError(
+                f"reconcile {word}: `reconcile {BY_ROW}` means the marked rows or this one, "
+                f"`reconcile {BY_FILTER}` all that the filter does"
+            )
+        if word == BY_ROW:
+            self._reconcile_rows()
+        elif self._takes(Deed.RECONCILE):
+            self._reconcile_all()
+
+    def _reconcile_rows(self) -> None:
+        from console.screens import asking
+
+        chosen = self._chosen() if self._takes(Deed.RECONCILE) else None
+        if chosen is not None:
+            about = asking.Rows(tuple(map(targets.address_of_key, chosen)))
+            asking.reconcile(self, about, self.address_text())
+
+    def _reconcile_all(self) -> None:
+        from console.screens import asking
+
+        if not self.filter:
+            asking.reconcile(self, asking.Due(), self.address_text())
+            return
+        asked = self._asked()
+        if asked is not None:
+            about = asking.Meant(asked, f"/{self.filter}", f"{self._extent().of} rows")
+            asking.reconcile(self, about, self.address_text())
 
     def do_sweep(self) -> None:
+        from console.screens import asking
+
         asking.sweep(self, self.address_text())
 
     def do_changes(self) -> None:
         """What can be done to the row under the cursor."""
+        from console.acting import offers
+        from console.screens.menu import MenuScreen
+
         row = self.main_widget().target_row
         entries = () if row is None else offers.of_row(row, self.filter)
         if not entries:
             self.say(own("changes: nothing of this row can be changed from here"), Tone.WARN)
             return
-        title = f"changes of {self.copyable() or 'this row'}"
+        marked = len(self.main_widget().window.marks)
+        of = f"{several(marked, 'row')} marked" if marked else self.copyable() or "this row"
+        title = f"changes of {of}"
         self.app.push_screen(MenuScreen(title, entries), self._chosen_change)
 
     def _chosen_change(self, letter: str | None) -> None:
         verbs = {"L": "release", "D": "delete", "R": "reconcile", "e": "resolve"}
-        if letter in {"l", "d"}:
+        if letter in {"l", "d", "r"}:
             self.perform(verbs[letter.upper()], BY_FILTER)
+        elif letter == "R":
+            self.perform("reconcile", BY_ROW)
         elif letter is not None:
             self.perform(verbs[letter])
 
@@ -121,6 +152,8 @@ class ChangingPage(ListedPage):
 
     def _asked(self) -> Asked | None:
         """How the store is asked for all that the filter means; None, and said why, where it cannot be."""
+        from console.lists.meant import ids_of
+
         try:
             return ids_of(self.MODE, self.filter)
         except FilterError as error:
@@ -136,4 +169,7 @@ class ChangingPage(ListedPage):
         return True
 
     def _begin(self, deed: Deed, wish: Callable[[Gateway], Wish], way: str) -> None:
+        from console.acting.planning import Want
+        from console.screens import asking
+
         asking.begin(self, Want(deed, wish, self.address_text(), way))

@@ -8,6 +8,7 @@ from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
 from console.present import Cell, Tone, own
+from console.screens.leavable import Leavable
 from console.styles import beside
 from console.widgets.pane import Pane
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 Places = tuple[int, ...]
 
 
-class ColumnsScreen(ModalScreen[Places | None]):
+class ColumnsScreen(ModalScreen[Places | None], Leavable[Places | None]):
     """Gives the places of the columns to show, among the list's titles; None leaves them as they are."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)

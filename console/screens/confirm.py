@@ -10,7 +10,10 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.screen import ModalScreen
 
+from console import actions
 from console.acting.confirmation import Confirmed
+from console.present import Tone
+from console.screens.leavable import Leavable
 from console.styles import beside
 from console.widgets.confirming import Confirming
 from console.widgets.pane import Pane
@@ -23,6 +26,7 @@ if TYPE_CHECKING:
     from console.acting.confirmation import Asked
     from console.jsontext import Line
     from console.present import Safe
+    from console.screens.page import Page
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +39,7 @@ class Question:
     reason: str = ""
 
 
-class ConfirmScreen(ModalScreen[Confirmed | None]):
+class ConfirmScreen(ModalScreen[Confirmed | None], Leavable[Confirmed | None]):
     """Gives the operator's yes, or None."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
@@ -67,3 +71,17 @@ class ConfirmScreen(ModalScreen[Confirmed | None]):
     @on(Confirming.Left)
     def _left(self) -> None:
         self.dismiss(None)
+
+
+def still_may(page: Page, verb: str) -> bool:
+    """Whether the verb may run now that its dialog was answered; if not, that is said.
+
+    The read-write window may have ended meanwhile, or the store be lost (console.md F3).
+    """
+    session = page.session
+    refused = actions.refusal(
+        session.registry.named(verb), writable=session.writable, connected=page.connected
+    )
+    if refused is not None:
+        page.say(refused, Tone.WARN)
+    return refused is None

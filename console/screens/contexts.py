@@ -11,6 +11,7 @@ from console import present
 from console.context_facts import here
 from console.header import TAG_TONES
 from console.present import Cell, Tone, middle, own, pad, safe
+from console.screens.leavable import Leavable
 from console.styles import beside
 from console.widgets.pane import Pane
 
@@ -28,7 +29,7 @@ _MODE: Final = 14
 _SERVER: Final = 24
 
 
-class ContextsScreen(ModalScreen[str | None]):
+class ContextsScreen(ModalScreen[str | None], Leavable[str | None]):
     """Gives the name of the context to open, or None."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)

@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 from console import copying, diagnostics
 from console.diagnostics import Latency, Section, Terminal
 from console.model import GatewayError
+from console.screens.leavable import Leavable
 from console.styles import beside
 from console.widgets.pane import Pane
 
@@ -25,7 +26,7 @@ TRIPS: Final = 20
 """Round trips that are remembered."""
 
 
-class DiagnosticsScreen(ModalScreen[None]):
+class DiagnosticsScreen(ModalScreen[None], Leavable[None]):
     """A sheet that keeps itself up to date; `y` copies all of it."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)

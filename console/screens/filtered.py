@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING
 
-from console import completion, vocabularies
 from console.filters import quoted
 from console.screens.page import Page
 from console.widgets.pane import Pane
@@ -45,6 +44,8 @@ class FilteredPage(Page):
         raise ValueError(f"sort:{order}: the rows of this screen have one order only")
 
     def do_filter(self) -> None:
+        from console import completion, vocabularies
+
         known = vocabularies.of_screen(self.MODE).with_values(self.held_values())
         self.open_prompt(Purpose.FILTER, self.filter, completion.of_filter(known))
 

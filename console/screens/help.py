@@ -11,6 +11,7 @@ from textual.content import Content
 from textual.screen import ModalScreen
 
 from console.present import Cell, Safe, Tone, own, pad, safe, width
+from console.screens.leavable import Leavable
 from console.styles import beside
 from console.widgets.pane import Pane
 
@@ -33,7 +34,7 @@ _MEANT: Final = frozenset("jkq? ")
 _TITLE: Final = "keys of this screen"
 
 
-class HelpScreen(ModalScreen[None]):
+class HelpScreen(ModalScreen[None], Leavable[None]):
     """A sheet of keys; every key that opened or closes things closes it.
 
     Other letters search it, and `/` begins a search that any letter goes on with.

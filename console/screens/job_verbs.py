@@ -14,7 +14,7 @@ from console.acting.model import Order
 from console.actions import Capability, Level
 from console.model import GatewayError
 from console.present import Cell, Tone, own, safe
-from console.screens.confirm import ConfirmScreen, Question
+from console.screens.confirm import ConfirmScreen, Question, still_may
 from console.screens.listed import ListedPage
 
 if TYPE_CHECKING:
@@ -88,12 +88,12 @@ class JobVerbs(ListedPage):
     def do_halt_job(self) -> None:
         row = self._meant()
         if row is not None:
-            self._ask(row, _RESUME if row.state is JobState.PAUSED else _PAUSE)
+            self._ask(row, _RESUME if row.state is JobState.PAUSED else _PAUSE, "halt_job")
 
     def do_give_up(self) -> None:
         row = self._meant()
         if row is not None:
-            self._ask(row, _CANCEL)
+            self._ask(row, _CANCEL, "give_up")
 
     def _meant(self) -> JobRow | None:
         row = self.meant_job()
@@ -105,7 +105,7 @@ class JobVerbs(ListedPage):
         here = cast("HoldwatchApp", self.app).running.job == row.id
         return job_words.next_step(row, here=here)
 
-    def _ask(self, row: JobRow, move: _Move) -> None:
+    def _ask(self, row: JobRow, move: _Move, verb: str) -> None:
         """Level 1, unless the job is over: then what to do instead is said, and nothing asked."""
         if row.state in job_words.OVER:
             self.say(own(f"{safe(row.id)} is over, {row.state.value}: {self._next(row)}"), Tone.WARN)
@@ -119,7 +119,7 @@ class JobVerbs(ListedPage):
         order = self._order(row, move)
 
         def answered(confirmed: Confirmed | None) -> None:
-            if confirmed is not None:
+            if confirmed is not None and still_may(self, verb):
                 self.run_worker(self._send(row.id, move, order), group="change", exit_on_error=False)
 
         self.app.push_screen(ConfirmScreen(question, self.session.monotonic), answered)

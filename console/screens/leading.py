@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from console.acting.names import address_named
 from console.acting.plan_file import items_of
 from console.model import GatewayError
-from console.money_model import HoldState
+from console.money_words import HoldState
 from console.present import Tone, safe
 from console.screens.page import Page
 from console.screens.resolving import open_form
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from console.acting.plans import PlanItem
     from console.acting.resolving import Resolution
     from console.app import HoldwatchApp
-    from console.model import Gateway
-    from console.money_model import Address
+    from console.money_words import Address
+    from console.reading import Gateway
 
 
 def ask_through(app: HoldwatchApp, plan: str) -> None:

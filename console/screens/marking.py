@@ -10,8 +10,7 @@ from textual import on
 from console.commands import SORT
 from console.filter_words import nearest, quoted
 from console.lists.sorting import Served, Sort, following, reverse, sorter
-from console.present import Tone, own, safe
-from console.screens.sort import SortScreen
+from console.present import Tone, own, safe, several
 from console.screens.windowed import WindowPage
 from console.widgets import marks
 from console.widgets.listing import Listing
@@ -20,6 +19,10 @@ from console.widgets.picking import Picking
 STORES_ORDER = "store"
 """What an address says of a list in the store's own order."""
 _UNSEEN = own("this row is gone, or has not been drawn yet: look, and press again")
+_RANGE_LOST = (
+    "the row that the range began at is no longer in the window: v marks within it; for more set a filter (/), and x "
+    "has what is done to all that it means"
+)
 _FULL = own(f"{marks.MOST:,} marks are as many as a list takes; M drops them")
 
 
@@ -46,11 +49,9 @@ class MarkingPage(WindowPage):
         lost = not listing.window.ranged
         made = listing.pick(Picking.close_range)
         if lost:
-            self.say(
-                own("the row that the range began at is no longer in the list; v begins another"), Tone.WARN
-            )
+            self.say(own(_RANGE_LOST), Tone.WARN)
         else:
-            self.say(own(f"{made:,} rows marked"))
+            self.say(own(f"{several(made, 'row')} marked"))
 
     def _picked(self, *, taken: bool) -> None:
         if not taken:
@@ -68,7 +69,7 @@ class MarkingPage(WindowPage):
     def do_drop_marks(self) -> None:
         dropped = len(self.main_widget().window.marks)
         self.main_widget().pick(Picking.drop_marks)
-        self.say(own(f"{dropped:,} marks dropped"))
+        self.say(own(f"{several(dropped, 'mark')} dropped"))
 
     def step_back(self) -> bool:
         """Esc gives an open range up, then shows all rows again, then clears the filter; marks stay."""
@@ -110,6 +111,8 @@ class MarkingPage(WindowPage):
         """Read the list from its top."""
 
     def do_sort(self) -> None:
+        from console.screens.sort import SortScreen
+
         titles = [column.title for column in self.all_columns()]
         turned = reverse(self.served) if self.turns and self.served is not None else None
         self.app.push_screen(SortScreen(titles, self.sort, self.served, turned), self._sort_by)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 from textual.binding import Binding, BindingType
 from textual.screen import ModalScreen
 
-from console.present import Cell, Tone, own, pad, safe
+from console.present import Cell, Tone, own, pad, safe, width, wrap
+from console.screens.leavable import Leavable
 from console.styles import beside
 from console.widgets.pane import Pane
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from console.jsontext import Line
 
 _LABEL = 24
+_WIDEST = 96
+"""Cells of the sheet, as its style has them."""
+_EDGES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class Entry:
     why_not: str = ""
 
 
-class MenuScreen(ModalScreen[str | None]):
+class MenuScreen(ModalScreen[str | None], Leavable[str | None]):
     """Gives the letter of an entry that can be taken, or None. It begins a change at most: what is chosen asks."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
@@ -56,16 +60,32 @@ class MenuScreen(ModalScreen[str | None]):
         """Fill the sheet."""
         self._fill()
 
+    def on_resize(self) -> None:
+        """As high as its lines are at the new width."""
+        self._fill()
+
     def _fill(self) -> None:
-        lines = [line for entry in self.entries for line in _lines(entry)]
-        if self._told:
-            lines.append((Cell(safe(f" {self._told}", 300), Tone.WARN),))
         sheet = self.query_one(Pane)
-        sheet.styles.height = len(lines) + 2
-        sheet.show(lambda _room: lines)
+        sheet.styles.height = len(self._laid_out(min(self.size.width, _WIDEST) - _EDGES)) + 2
+        sheet.show(self._laid_out)
+
+    def _laid_out(self, room: int) -> list[Line]:
+        lines = [line for entry in self.entries for line in _lines(entry, room)]
+        return [*lines, *_under(Cell(own(" ")), self._told, room, Tone.WARN)] if self._told else lines
+
+    def do_up(self) -> None:
+        self.query_one(Pane).do_up()
+
+    def do_down(self) -> None:
+        self.query_one(Pane).do_down()
 
     def on_key(self, event: Key) -> None:
-        """A letter chooses what can be chosen; of the rest it says why not."""
+        """A letter chooses what can be chosen; of the rest it says why not. Where not all fits it is scrolled."""
+        scroll = {"j": self.do_down, "down": self.do_down, "k": self.do_up, "up": self.do_up}.get(event.key)
+        if scroll is not None:
+            event.stop()
+            scroll()
+            return
         entry = next((each for each in self.entries if each.key == event.character), None)
         if entry is None or not self.is_current:
             return
@@ -77,11 +97,18 @@ class MenuScreen(ModalScreen[str | None]):
             self.dismiss(entry.key)
 
 
-def _lines(entry: Entry) -> tuple[Line, ...]:
+def _lines(entry: Entry, room: int) -> tuple[Line, ...]:
     off = bool(entry.why_not)
-    head = (
-        Cell(own(f" {entry.key}  "), Tone.MUTED if off else Tone.ACCENT),
-        Cell(pad(safe(entry.label), _LABEL), Tone.MUTED if off else Tone.STRONG),
-        Cell(safe(entry.tells, 300), Tone.MUTED),
+    key = Cell(own(f" {entry.key}  "), Tone.MUTED if off else Tone.ACCENT)
+    label = Cell(pad(safe(entry.label), _LABEL), Tone.MUTED if off else Tone.STRONG)
+    told, *more = _under(
+        Cell(own(" " * (width(key.text) + width(label.text)))), entry.tells, room, Tone.MUTED
     )
-    return (head, (Cell(safe(f"      not now: {entry.why_not}", 300), Tone.WARN),)) if off else (head,)
+    why = _under(Cell(own("      ")), f"not now: {entry.why_not}", room, Tone.WARN) if off else []
+    return ((key, label, *told[1:]), *more, *why)
+
+
+def _under(head: Cell, text: str, room: int, tone: Tone) -> list[Line]:
+    """Words folded under each other, behind a head of blanks."""
+    folded = wrap(safe(text, 300), max(room - width(head.text), 10)) or (own(""),)
+    return [(head, Cell(line, tone)) for line in folded]

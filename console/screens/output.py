@@ -13,6 +13,7 @@ from console import copying
 from console.output import SHOWN_BYTES, lines_of
 from console.present import Cell, Safe, Tone, own, safe
 from console.programs import Ending, Outcome, Program
+from console.screens.leavable import Leavable
 from console.styles import beside
 from console.widgets.pane import Pane
 
@@ -29,7 +30,7 @@ LOOK_SECONDS: Final = 0.25
 """How often what a running program has written is shown."""
 
 
-class OutputScreen(ModalScreen[None]):
+class OutputScreen(ModalScreen[None], Leavable[None]):
     """Runs the program off the event loop. Esc stops it; once it has ended, Esc closes the sheet."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)

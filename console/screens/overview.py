@@ -11,8 +11,9 @@ from textual import on
 from console import overview_filters
 from console.actions import Place, bindings
 from console.commands import OpenReservation, OpenThread, ShowList
+from console.held_model import Failed
 from console.overview_cards import Known, Sight, cards
-from console.overview_model import Failed, Overview
+from console.overview_model import Overview
 from console.present import Cell, Tone, own, safe
 from console.refresh import Condition, Pace, Poll
 from console.screens import asking

@@ -5,18 +5,17 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
-from textual.screen import Screen
-
 from console.calls import LONG_SECONDS
 from console.present import Safe, Tone, own
 from console.refresh import faster, slower
+from console.screens.leavable import Leavable
 
 if TYPE_CHECKING:
     from console.refresh import Freshness, Poll
     from console.session import Session
 
 
-class Paced(Screen[None]):
+class Paced(Leavable[None]):
     """What the verbs of pace do; the interval that was chosen last holds on all screens."""
 
     session: Session
@@ -25,6 +24,11 @@ class Paced(Screen[None]):
     @abstractmethod
     def polls(self) -> tuple[Poll[Any], ...]:
         """The reading loops; the first one's freshness is the screen's."""
+
+    @property
+    def holds_typed(self) -> bool:
+        """Whether leaving it would drop what the operator typed: then it is left by `back` alone, which asks."""
+        return False
 
     @abstractmethod
     def say(self, text: Safe, tone: Tone = Tone.INFO) -> None:

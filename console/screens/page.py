@@ -14,18 +14,18 @@ from textual.binding import BindingsMap
 from textual.message import Message
 from textual.worker import Worker, WorkerState
 
-from console import actions, chrome, command_completion, commands, header, own_commands, times
+from console import actions, chrome, header, own_commands, times
 from console.acting.model import Route
 from console.present import Cell, Safe, Tone, own, safe, width, wrap
 from console.refresh import BASE_SECONDS, Condition, Freshness
-from console.screens.paced import Paced
+from console.screens.prompted import Prompted
 from console.styles import beside
 from console.times import Telling
 from console.widgets.band import Band
 from console.widgets.columns import Scene
 from console.widgets.listing import Listing
 from console.widgets.pane import Pane
-from console.widgets.prompt import Prompt, Purpose
+from console.widgets.prompt import Prompt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from console.actions import Place
     from console.app import HoldwatchApp
-    from console.completion import Completer
     from console.jsontext import Line
     from console.refresh import Poll
     from console.registry import Registry
@@ -49,7 +48,7 @@ VERB = "screen.verb("
 _PROSE_LINES = 5
 
 
-class Page(Paced):
+class Page(Prompted):
     """A screen over the store. A subclass gives body, polls, crumbs, and `do_<verb>` methods of its own."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
@@ -99,24 +98,12 @@ class Page(Paced):
         """The line under the header: where we are, and how much there is."""
 
     @abstractmethod
-    def main_widget(self) -> Widget:
-        """Where the focus belongs."""
-
-    @abstractmethod
     def copyable(self) -> str | None:
         """What `y` copies: the id that was drawn under the cursor."""
 
     @abstractmethod
     def address_text(self) -> str:
         """This screen as a command."""
-
-    def titles(self) -> tuple[str, ...]:
-        """The columns of the list in front, by which it can be sorted."""
-        return ()
-
-    def held_values(self) -> dict[str, tuple[str, ...]]:
-        """The values of a filter's fields that were read already, for completion."""
-        return {}
 
     def tick(self) -> None:
         """A second went by: draw again what shows an age."""
@@ -238,12 +225,11 @@ class Page(Paced):
             times.TOLD.now = None if scene is None else scene.as_of + scene.elapsed
         room, now = self.size.width, self.session.monotonic()
         self.query_one("#too-small", Band).say(chrome.too_small(*self.size))
-        left = header.store(self.session, room)
-        self.query_one("#status", Band).say(
-            left, chrome.freshness(self.freshness, self.as_of, now, self.session.skew)
-        )
+        told = chrome.freshness(self.freshness, self.as_of, now, self.session.skew)
+        self.query_one("#status", Band).say(header.store(self.session, room), told)
         self.query_one("#crumbs", Band).say(*self.crumbs())
-        self._show_prose("#banner", chrome.banner(self.freshness, self.as_of, now, len(self.session.sending.unknown)))
+        unknown = len(self.session.sending.unknown)
+        self._show_prose("#banner", chrome.banner(self.freshness, self.as_of, now, unknown))
         self._update_notice(room)
         self.query_one("#keys", Band).say(self._key_cells(room))
 
@@ -286,8 +272,11 @@ class Page(Paced):
 
     def perform(self, name: str, argument: str = "") -> None:
         """Run a verb: the one way in, for keys, palette and command line alike; ValueError for a word that it cannot
-        do anything with.
+        do anything with. A key that comes when another has put a screen in front of this one, or before there is
+        anything on it, is dropped.
         """
+        if not self.is_active or not self.query(Prompt):
+            return
         action = self.session.registry.named(name)
         self._said = None
         refused = actions.refusal(action, writable=self.session.writable, connected=self.connected)
@@ -314,7 +303,7 @@ class Page(Paced):
 
     def check_action(self, action: str, _parameters: tuple[object, ...]) -> bool | None:
         """No verb is reached by a key while the operator types."""
-        return not (action == "verb" and self.query_one(Prompt).is_open)
+        return not (action == "verb" and any(prompt.is_open for prompt in self.query(Prompt)))
 
     @property
     def connected(self) -> bool:
@@ -322,7 +311,9 @@ class Page(Paced):
         return self.freshness.since is not None and self.freshness.cause is None
 
     def do_changes(self) -> None:
-        self.say(own("changes: nothing here can be changed; 1 lists threads, 2 claims, 3 reservations"), Tone.WARN)
+        self.say(
+            own("changes: nothing here can be changed; 1 lists threads, 2 claims, 3 reservations"), Tone.WARN
+        )
 
     def do_copy(self) -> None:
         text = self.copyable()
@@ -343,56 +334,6 @@ class Page(Paced):
             return
         if len(self.app.screen_stack) > 1:
             self.dismiss()
-
-    # Prompt
-
-    def open_prompt(self, purpose: Purpose, text: str, words: Iterable[str] | Completer) -> None:
-        """Let the operator type."""
-        self.query_one(Prompt).open(purpose, text, words)
-        self.update_lines()
-
-    def do_command(self) -> None:
-        self._open_command("")
-
-    def do_cap(self) -> None:
-        self._open_command(f"{commands.CAP} ")
-
-    def _open_command(self, text: str) -> None:
-        complete = command_completion.completer(self.session, self.titles(), self.held_values())
-        self.open_prompt(Purpose.COMMAND, text, complete)
-
-    def type_ahead(self, character: str) -> bool:
-        """Give the open prompt a character that was typed before it opened; False if none is open."""
-        prompt = self.query_one(Prompt)
-        if prompt.is_open:
-            prompt.type_ahead(character)
-        return prompt.is_open
-
-    @on(Prompt.Closed)
-    def close_prompt(self) -> None:
-        """Back to the list."""
-        self.query_one(Prompt).close()
-        self.set_focus(self.main_widget())
-        self.update_lines()
-
-    @on(Prompt.Given)
-    def _given(self, event: Prompt.Given) -> None:
-        try:
-            self.take(event.purpose, event.text)
-        except ValueError as error:
-            self.say(safe(str(error)), Tone.WARN)
-
-    def take(self, purpose: Purpose, text: str) -> None:
-        """Do what was typed; raises ValueError, the prompt still open, if it means nothing."""
-        if purpose is Purpose.COMMAND and not text.strip():
-            self.close_prompt()
-        elif purpose is Purpose.COMMAND:
-            if own_commands.typed(self, text):
-                self.close_prompt()
-                return
-            command = commands.parse(text)
-            self.close_prompt()
-            cast("HoldwatchApp", self.app).carry_out(command)
 
 
 def _quiet(pane: Pane) -> Pane:

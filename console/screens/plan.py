@@ -13,9 +13,9 @@ from textual.containers import Vertical
 
 from console import chrome
 from console.acting import plan_facts, plan_file, planning, standing
-from console.acting.deeds import WORDS
+from console.acting.deeds import WORDS, Deed
 from console.acting.planning import Want
-from console.acting.plans import Deed, PlanState, ReleaseWish
+from console.acting.plans import PlanState, ReleaseWish
 from console.actions import Place, bindings
 from console.commands import OpenJob
 from console.model import GatewayError
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from console.acting.plans import Wish
     from console.app import HoldwatchApp
     from console.jsontext import Line
-    from console.model import Gateway
+    from console.reading import Gateway
     from console.session import Session
 
 ROOMY = 100

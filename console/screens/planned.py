@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING, Any, cast
 from console import export
 from console.acting import equivalent, plan_file
 from console.acting.confirmation import Asked
+from console.acting.deeds import Deed
 from console.acting.model import Order
-from console.acting.plans import Deed, PlanState, Source
+from console.acting.plans import PlanState, Source
 from console.action import Level
 from console.commands import OpenJob
 from console.export import Form
 from console.model import GatewayError
-from console.present import Cell, Tone, own, safe
-from console.screens.confirm import ConfirmScreen, Question
+from console.present import Cell, Tone, own, safe, several
+from console.screens.confirm import ConfirmScreen, Question, still_may
 from console.screens.page import Page
 from console.widgets.prompt import Purpose
 
@@ -82,8 +83,9 @@ class PlannedPage(Page):
             app.running.begin(job)
             self.do_resolve()
         else:
-            app.carry_out(OpenJob(job))
             app.running.begin(job)
+            if self.is_active:  # who has opened something else meanwhile finds the job by the plan
+                app.carry_out(OpenJob(job))
 
     def do_resolve(self) -> None:
         """Through the rows of a pass that asks, one form after the other; past those that are decided."""
@@ -110,7 +112,7 @@ class PlannedPage(Page):
         else:
             phrase = f"APPROVE {view.hash[:8]}"
             asked = Asked(Level.PHRASE, "Approve", phrase, reasoned=True)
-            self._confirm("approve another person's plan", asked, partial(self._approve, view))
+            self._confirm("approve", "approve another person's plan", asked, partial(self._approve, view))
 
     async def _approve(self, view: PlanView, confirmed: Confirmed) -> None:
         command = equivalent.approving(self._aim, str(view.id), confirmed.reason)
@@ -123,9 +125,8 @@ class PlannedPage(Page):
         if view is None:
             self.say(own("give up: a preview is stored nowhere; esc leaves it"), Tone.WARN)
         else:
-            self._confirm(
-                "give this plan up", Asked(Level.ASK, "Give up", reasoned=True), partial(self._cancel, view)
-            )
+            asked = Asked(Level.ASK, "Give up", reasoned=True)
+            self._confirm("give_up_plan", "give this plan up", asked, partial(self._cancel, view))
 
     async def _cancel(self, view: PlanView, confirmed: Confirmed) -> None:
         command = equivalent.giving_up(self._aim, str(view.id), confirmed.reason)
@@ -133,7 +134,7 @@ class PlannedPage(Page):
         await self._sent(order, partial(self._door.cancel_plan, str(view.id), order))
 
     def _confirm(
-        self, title: str, asked: Asked, then: Callable[[Confirmed], Coroutine[Any, Any, None]]
+        self, verb: str, title: str, asked: Asked, then: Callable[[Confirmed], Coroutine[Any, Any, None]]
     ) -> None:
         view = self._stored()
         assert view is not None
@@ -141,7 +142,8 @@ class PlannedPage(Page):
             (
                 Cell(
                     safe(
-                        f"{view.deed.value}: {view.items:,} items, {view.rows:,} rows, for {view.environment}",
+                        f"{view.deed.value}: {several(view.items, 'item')}, {several(view.rows, 'row')}, "
+                        f"for {view.environment}",
                         300,
                     )
                 ),
@@ -151,7 +153,7 @@ class PlannedPage(Page):
         )
 
         def answered(confirmed: Confirmed | None) -> None:
-            if confirmed is not None:
+            if confirmed is not None and still_may(self, verb):
                 self._send(then(confirmed))
 
         self.app.push_screen(
@@ -227,7 +229,7 @@ class PlannedPage(Page):
         except (GatewayError, export.ExportError) as error:
             self.say(safe(str(error), 600), Tone.WARN)
         else:
-            self.say(own(f"the plan and its {items:,} items are in {safe(str(written), 600)}"))
+            self.say(own(f"the plan and its {several(items, 'item')} are in {safe(str(written), 600)}"))
 
 
 def _asks(view: PlanView) -> bool:

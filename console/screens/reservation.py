@@ -10,7 +10,7 @@ from console.acting.reservation_names import name_of
 from console.actions import Place, bindings
 from console.addresses import address_of
 from console.commands import OpenThread, ShowList
-from console.money_model import Kind
+from console.money_words import Kind
 from console.present import Cell, Tone, own, safe
 from console.refresh import Pace, Poll
 from console.screens import asking, resolving
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from console.acting.decisions import Decision
     from console.app import HoldwatchApp
     from console.jsontext import Line
-    from console.money_model import Address, ReservationRow, ReservationStory
+    from console.money_model import ReservationRow, ReservationStory
+    from console.money_words import Address
     from console.refresh import Freshness
     from console.session import Session
 
@@ -156,7 +157,7 @@ class ReservationScreen(Page):
         if self._story is None:
             self.say(own("changes: it has not been read yet"), Tone.WARN)
             return
-        menu = MenuScreen(f"changes of {self.address.id}", offers.of_row(self._story.row, ""))
+        menu = MenuScreen(f"changes of {self.address.id}", offers.of_row(self._story.row, None))
         self.app.push_screen(menu, self._chosen_change)
 
     def _chosen_change(self, letter: str | None) -> None:

@@ -37,7 +37,8 @@ if TYPE_CHECKING:
 
     from console.acting.resolving import EvidenceFile, Resolvable
     from console.jsontext import Line
-    from console.money_model import Address, ReservationStory
+    from console.money_model import ReservationStory
+    from console.money_words import Address
     from console.session import Session
 
 WEIGH_SECONDS: Final = 0.3
@@ -243,11 +244,16 @@ class ResolveScreen(SendingPage):
         step, preview = self.form.shown_part, not self.session.writable
         title = Cell(own(f" Resolve by hand{self._place}  "), Tone.HEAD)
         which = Cell(middle(safe(self.address.id), NARROW_ID if step else WIDE_ID), Tone.STRONG)
-        looks = Cell(own("PREVIEW: W turns changes on " if preview and not step else ""), Tone.WARN)
+        apart = Cell(own("  "))
+        looks = Cell(own("PREVIEW: W turns changes on  " if preview and not step else ""), Tone.WARN)
         if step:
             looks = Cell(own("PREVIEW " if preview else ""), Tone.WARN)
-            return (title, which), (looks, Cell(own(f"{step}: PgDn PgUp "), Tone.MUTED))
-        return (title, which), (looks, Cell(own("locks nothing: checked again at commit "), Tone.MUTED))
+            return (title, which), (apart, looks, Cell(own(f"{step}: PgDn PgUp "), Tone.MUTED))
+        return (title, which), (
+            apart,
+            looks,
+            Cell(own("it locks nothing: checked again at commit "), Tone.MUTED),
+        )
 
     def _key_cells(self, room: int) -> Line:
         """How the form is gone through, then the verbs as everywhere."""

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from console.acting.deciding import Deciding
     from console.acting.resolution_form import Meant
     from console.acting.resolving import Answer, Evidence, Resolution, Resolvable
-    from console.money_model import Address
+    from console.money_words import Address
     from console.session import Session
     from console.widgets.resolve_form import ResolveForm
 
@@ -112,9 +112,19 @@ class SendingPage(Page):
 
     # Leaving
 
+    def on_screen_resume(self) -> None:
+        """It was written while something else was in front: then it is left now."""
+        if self.made is not None:
+            self.dismiss()
+
     @on(Closing.Left)
     def _left(self) -> None:
         self.do_back()
+
+    @property
+    def holds_typed(self) -> bool:
+        """What was typed, and what is being written."""
+        return self.sending or self._asking or self.form.touched
 
     def step_back(self) -> bool:
         """Esc never drops what was typed without a word, nor leaves while it is being written."""

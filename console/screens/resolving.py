@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from console.acting import targets
 from console.acting.deciding import told
-from console.money_model import Kind
+from console.money_words import Kind
 from console.present import Tone, own, safe
 from console.screens.changing import ChangingPage
 from console.screens.page import Page
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from console.acting.resolving import Resolution
-    from console.money_model import Address
+    from console.money_words import Address
     from console.screens.resolve import ResolveScreen
 
 ONE_AT_A_TIME = own(

@@ -10,6 +10,7 @@ from textual.screen import ModalScreen
 
 from console.lists.sorting import following
 from console.present import Cell, Tone, own, pad
+from console.screens.leavable import Leavable
 from console.styles import beside
 from console.widgets.pane import Pane
 
@@ -37,7 +38,7 @@ def letters(titles: Sequence[str]) -> dict[str, str]:
     return given
 
 
-class SortScreen(ModalScreen[str | None]):
+class SortScreen(ModalScreen[str | None], Leavable[str | None]):
     """Gives the title of a column, or None."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)

@@ -11,8 +11,9 @@ from textual.screen import ModalScreen
 from textual.widgets import Input, Label
 
 from console.acting.plans import SweepWish
-from console.acting.sweep_form import FIELDS, SweepError, wish_of
+from console.acting.sweep_form import FIELDS, RULE, SweepError, wish_of
 from console.present import Cell, Tone, own, safe
+from console.screens.leavable import Leavable
 from console.styles import beside
 from console.widgets.band import Band
 from console.widgets.choice import Choice
@@ -24,7 +25,7 @@ MOST_TYPED = 200
 """Characters of one field."""
 
 
-class SweepScreen(ModalScreen[SweepWish | None]):
+class SweepScreen(ModalScreen[SweepWish | None], Leavable[SweepWish | None]):
     """Gives the policy, or None. It changes nothing: a plan, or a preview, is made of it."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
@@ -35,8 +36,9 @@ class SweepScreen(ModalScreen[SweepWish | None]):
     ]
 
     def compose(self) -> ComposeResult:
-        """A line a field, what is wrong, the two answers."""
+        """How the fields go together, a line a field, what is wrong, the two answers."""
         with Vertical(id="sheet"):
+            yield Label(RULE, markup=False, id="rule")
             for field in FIELDS:
                 with Horizontal(classes="row"):
                     yield Label(field.label, markup=False)
@@ -58,7 +60,7 @@ class SweepScreen(ModalScreen[SweepWish | None]):
         """Begin at the first field."""
         sheet = self.query_one("#sheet")
         sheet.border_title = "sweep: what may go"
-        sheet.border_subtitle = "an empty field keeps everything; enter and arrows move, esc leaves"
+        sheet.border_subtitle = "enter and arrows move, esc leaves"
         self.query(Input).first().focus()
 
     def action_step(self, by: int) -> None:

@@ -9,8 +9,8 @@ from textual.widgets import ContentSwitcher
 
 from console import audit_filters, claim_facts, facts
 from console.acting import offers, targets
+from console.acting.deeds import Deed
 from console.acting.planning import Want
-from console.acting.plans import Deed
 from console.actions import Place, bindings
 from console.addresses import thread_address
 from console.commands import OpenReservation
@@ -123,7 +123,8 @@ class ThreadScreen(Page):
     def _take(self, story: ThreadStory | None) -> None:
         self._gone = story is None
         if story is None:
-            self.say(own("the store holds nothing of this thread any more"), Tone.WARN)
+            more = "" if self._story is None else " any more"
+            self.say(own(f"the store holds nothing of this thread{more}"), Tone.WARN)
             return
         self._story = story
         self.as_of = story.as_of
@@ -217,7 +218,7 @@ class ThreadScreen(Page):
         if row is None:
             self.say(own("changes: the store holds nothing of this thread"), Tone.WARN)
         else:
-            menu = MenuScreen(f"changes of {self.thread}", offers.of_row(row, ""))
+            menu = MenuScreen(f"changes of {self.thread}", offers.of_row(row, None))
             self.app.push_screen(menu, self._chosen_change)
 
     def _chosen_change(self, letter: str | None) -> None:

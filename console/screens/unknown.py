@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
 
-from console.acting.loose import MOST, Loose, loose_rows
+from console.acting.jobs import JobQuery, JobState
+from console.acting.loose import MOST, Loose, ended, loose_rows
 from console.acting.records import AuditQuery
 from console.actions import Place, bindings
 from console.commands import OpenOperation
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
     from console.model import Page as Rows
     from console.session import Session
 
-    Found = tuple[Rows[AuditRow], Mapping[str, Outcome | None]]
+    Found = tuple[Rows[AuditRow], tuple[str, ...], Mapping[str, Outcome | None]]
 
 _NOTHING = own("every change has an end that is known")
 
@@ -71,15 +72,21 @@ class UnknownScreen(Page):
         return self.query_one("#list", Listing)
 
     def _ask(self) -> Found:
-        """Of the store: this person's open intents, and what became of this session's orders."""
+        """Of the store: this person's open intents, the jobs that run, and what became of this session's orders."""
         session = self.session
         page = session.gateway.audit(AuditQuery(actor=session.person.name, unfinished=True), None, MOST)
+        running = session.gateway.jobs(JobQuery(JobState.RUNNING), None, MOST)
         waiting = [sent.order.operation for sent in session.sending.unknown]
-        return page, session.sending.asked(waiting)
+        return (
+            page,
+            tuple(row.id for row in running.rows if row.state is JobState.RUNNING),
+            session.sending.asked(waiting),
+        )
 
     def _take(self, found: Found) -> None:
-        page, outcomes = found
-        self.as_of, self._more, self._intents = page.as_of, page.next is not None, page.rows
+        page, running, outcomes = found
+        self.as_of, self._more = page.as_of, page.next is not None
+        self._intents = ended(page.rows, self.session.window.operation, running)
         self.session.sending.take(outcomes)
         self.main_widget().empty = _NOTHING
         self._show()

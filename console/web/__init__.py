@@ -2,3 +2,8 @@
 
 Needs the extra `web`. Nothing here is imported before that command is given.
 """
+
+from typing import Final
+
+USUAL: Final = "127.0.0.1:8080"
+"""Where it is served, unless told otherwise."""

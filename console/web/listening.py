@@ -6,7 +6,8 @@ import ipaddress
 from dataclasses import dataclass
 from typing import Final
 
-USUAL: Final = "127.0.0.1:8080"
+from console.web import USUAL
+
 MOST_PORT: Final = 65_535
 _LOCAL_NAME: Final = "localhost"
 _LOCAL_ADDRESS: Final = "127.0.0.1"

@@ -13,8 +13,8 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from console.cli import open_console, opener_of
 from console.config import Asked, ConfigError
+from console.starting import open_console, opener_of
 from console.stores import NoStoreError
 from console.targets import target_of
 from console.web.wish import SERVER_VARIABLE, WISH_VARIABLE, Wish

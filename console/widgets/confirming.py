@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from textual.app import ComposeResult
+    from textual.events import Key
     from textual.widget import Widget
 
     from console.acting.confirmation import Asked
@@ -73,11 +74,12 @@ class Confirming(Vertical):
         """Reason and phrase where they are asked for, what is missing, the two answers."""
         if self._asked.reasoned:
             with Horizontal(classes="row"):
-                yield Label(" Reason ", markup=False)
-                yield Typed(self._first_reason, longest=MOST_REASON, id="reason")
+                yield Label("  Reason ", markup=False, id="reason-label")
+                hint = "why: for those who read the audit later"
+                yield Typed(self._first_reason, hint=hint, longest=MOST_REASON, id="reason")
         if self._asked.phrase:
             with Horizontal(classes="row"):
-                yield Label(safe(f" Type {self._asked.phrase} : "), markup=False)
+                yield Label(safe(f"  Type {self._asked.phrase} : "), markup=False)
                 yield PhraseField(self._asked.phrase, self._monotonic, id="phrase")
         yield Band(id="told", classes="-raised")
         with Horizontal(id="choices"):
@@ -122,6 +124,9 @@ class Confirming(Vertical):
         if not self.is_mounted or not self.query("#deed"):
             return
         self.query_one("#deed", Choice).allow(not self.missing)
+        for label in self.query("#reason-label").results(Label):
+            here = self.query_one("#reason", Input).has_focus
+            label.update(f"{'>' if here else ' '} Reason ")
         self.query_one("#told", Band).say((self._told(),))
 
     def _told(self) -> Cell:
@@ -130,7 +135,8 @@ class Confirming(Vertical):
         if self._hasty:
             return Cell(safe(f" {self._hasty}"), Tone.WARN)
         if self.missing:
-            return Cell(safe(f" {self.missing}"), Tone.MUTED)
+            away = any(choice.has_focus for choice in self.query(Choice)) and not self._blocker
+            return Cell(safe(f" {self.missing}{': up, or tab, goes to it' if away else ''}"), Tone.MUTED)
         asks = self._asked.level is Level.ASK
         return Cell(
             own(" y does it, n or esc does not" if asks else " ready: Enter on the deed does it"), Tone.MUTED
@@ -156,10 +162,30 @@ class Confirming(Vertical):
         """Esc never confirms anything, so it needs no pause."""
         self.post_message(self.Left())
 
+    def on_descendant_focus(self) -> None:
+        """Say where the focus is."""
+        self.tell()
+
     @on(Input.Submitted)
     def _reason_given(self, event: Input.Submitted) -> None:
         event.stop()
-        self.action_step(1)
+        self._go_on()
+
+    def on_key(self, event: Key) -> None:
+        """Enter in the phrase: on to the deed, once it is the phrase."""
+        if event.key == "enter":
+            event.stop()
+            self._go_on()
+
+    def _go_on(self) -> None:
+        """From a field to the next one, and from the last to the deed, where nothing is missing."""
+        typing = [field for field in self.query("#reason, #phrase") if field.can_focus]
+        last = typing[-1]
+        if not last.has_focus:
+            last.focus()
+        elif not self.missing:
+            self.query_one("#deed", Choice).focus()
+        self.tell()
 
     @on(Input.Changed)
     def _reason_changed(self, event: Input.Changed) -> None:
@@ -179,10 +205,18 @@ class Confirming(Vertical):
         event.stop()
         if not self.quiet.lets_through():
             self.tell()
+        elif self._asked.reasoned and not self.reason and event.character is not None:
+            self._begin_reason(event.character)
         elif self._asked.level is Level.ASK and event.character == "y":
             self._do()
         elif self._asked.level is Level.ASK and event.character == "n":
             self.post_message(self.Left())
+
+    def _begin_reason(self, character: str) -> None:
+        """What is typed while the focus still is on an answer is the reason: nothing of it is lost."""
+        line = self.query_one("#reason", Input)
+        line.focus()
+        line.insert_text_at_cursor(character)
 
     @on(Choice.Chosen)
     def _chosen(self, event: Choice.Chosen) -> None:

@@ -31,8 +31,15 @@ def _is_drawn(character: str) -> bool:
 class Typed(Input):
     """One line of it."""
 
-    def __init__(self, text: str = "", *, longest: int = LONGEST, id: str | None = None) -> None:  # noqa: A002
-        super().__init__(text, compact=True, select_on_focus=False, max_length=longest, id=id)
+    def __init__(
+        self,
+        text: str = "",
+        *,
+        hint: str = "",
+        longest: int = LONGEST,
+        id: str | None = None,  # noqa: A002 - Textual's name
+    ) -> None:
+        super().__init__(text, hint, compact=True, select_on_focus=False, max_length=longest, id=id)
         self.cursor_blink = False
 
     @property

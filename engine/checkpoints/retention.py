@@ -18,10 +18,12 @@ SweepGuard = Callable[[Sequence[str]], Mapping[str, frozenset[str]]]
 
 @dataclass(frozen=True, slots=True)
 class RetentionPolicy:
-    """Rows strictly older than `max_age` by store commit time go; the newest so many of each kind stay.
+    """Three limits, each of which removes by itself: what one of them would leave, another may still remove.
 
-    None of a field keeps everything. The newest checkpoint always stays, with its writes. ValidationError
-    (field `retention`) names every field out of bounds.
+    Rows strictly older than `max_age` by store commit time go; so do checkpoints of a thread beyond its newest
+    `max_checkpoints`, and events beyond its newest `max_events`. The events from before the oldest checkpoint that
+    is left go along with those removed (ruling 69). A limit of None removes nothing. The newest checkpoint always
+    stays, with its writes. ValidationError (field `retention`) names every field out of bounds.
     """
 
     KEEP_ALL: ClassVar[RetentionPolicy]

@@ -12,9 +12,19 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+_OF_A_THREAD: Final = (
+    "thread",
+    "checkpoint",
+    "pending_write",
+    "event",
+    "effect",
+    "thread_metadata",
+    "child_place",
+    "refusal",
+)
 _NEEDED: Final[Mapping[Deed, tuple[tuple[str, str], ...]]] = {
     Deed.RELEASE: (("thread", "UPDATE"), ("thread", "DELETE")),
-    Deed.DELETE: (("thread", "UPDATE"), ("event", "DELETE"), ("checkpoint", "DELETE")),
+    Deed.DELETE: (("thread", "UPDATE"), *((table, "DELETE") for table in _OF_A_THREAD)),
     Deed.SWEEP: (("thread", "UPDATE"), ("event", "DELETE"), ("checkpoint", "DELETE"), ("meta", "UPDATE")),
     Deed.RECONCILE: (("spend_day_reservations", "UPDATE"), ("spend_days", "UPDATE")),
     Deed.RESOLVE: (("spend_day_reservations", "UPDATE"), ("spend_days", "UPDATE")),
@@ -24,8 +34,11 @@ _EVERY: Final = (
     ("audit_head", "UPDATE"),
     ("operation", "INSERT"),
     ("plan", "INSERT"),
+    ("plan", "UPDATE"),
     ("plan_item", "INSERT"),
+    ("plan_item", "UPDATE"),
     ("job", "INSERT"),
+    ("job", "UPDATE"),
     ("job_item", "INSERT"),
 )
 """What no change goes without: it is planned, carried out and written down."""

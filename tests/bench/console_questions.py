@@ -16,7 +16,8 @@ from console.chrome import REFUSED
 from console.gateway import EngineGateway
 from console.lists import questions
 from console.model import ANY, EventQuery, GatewayError, ThreadQuery
-from console.money_model import AccountQuery, Kind, ReservationQuery
+from console.money_model import AccountQuery, ReservationQuery
+from console.money_words import Kind
 from console.pager import QUERY
 from console.tail import FRAME
 from engine.checkpoints.places import Place, place_of
@@ -170,7 +171,7 @@ def _numbers(
 def _after_pages(gateway: EngineGateway, question: Question[Any]) -> str | None:
     """A cursor some pages down; None where the list is shorter than two."""
     found: str | None = None
-    with suppress(GatewayError):
+    with suppress(GatewayError):  # a question that is refused is reported where it is measured
         for _ in range(PAGES):
             following = question.page(gateway, found, QUERY).next
             if following is None:

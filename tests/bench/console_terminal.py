@@ -82,7 +82,7 @@ class Terminal:
         try:
             data = self.child.read_nonblocking(65_536, timeout=seconds)
         except pexpect.TIMEOUT:
-            return
+            return  # nothing was written: what is waited for is seen by the caller
         self.written += len(data)
         self._raw = (self._raw + data)[-_KEPT:]
         self._stream.feed(data)

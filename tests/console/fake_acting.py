@@ -6,8 +6,9 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
+from console.acting.deeds import Deed
 from console.acting.jobs import ItemOutcome, JobItemRow, JobQuery, JobRow, JobState, JobView
-from console.acting.plans import Apart, Bounds, Deed, PlanItem, PlanLine, PlanState, PlanView, Wish
+from console.acting.plans import Apart, Bounds, PlanItem, PlanLine, PlanState, PlanView, Wish
 from console.acting.records import AuditQuery, AuditRow, Verified
 from console.acting.resolving import Came, Check, Resolution, Resolvable
 from tests.console.fake_moment import T0, cut
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from console.acting.model import Order, Outcome
     from console.acting.resolving import Answer, Evidence
     from console.model import GatewayError, Page
-    from console.money_model import Address
+    from console.money_words import Address
 
 MINUTE = timedelta(minutes=1)
 _STATES = (
@@ -137,7 +138,7 @@ class FakeRecords:
     items_planned: list[PlanItem] = field(default_factory=lambda: [plan_item(n) for n in range(1, 4)])
     job_rows: list[JobRow] = field(default_factory=lambda: [job_row(n) for n in range(6)])
     results: list[JobItemRow] = field(default_factory=lambda: [job_item(n) for n in range(1, 41)])
-    entries: list[AuditRow] = field(default_factory=list)
+    entries: list[AuditRow] = field(default_factory=lambda: [audit_row(seq) for seq in range(1, 41)])
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     to_resolve: Resolvable | None = None
     wishes: list[Wish] = field(default_factory=list)

@@ -13,15 +13,12 @@ from console.money_model import (
     AccountQuery,
     AccountRow,
     AccountStory,
-    Address,
     DayRow,
     DayStory,
     Fate,
     FenceQuery,
     FenceRow,
     Guard,
-    HoldState,
-    Kind,
     ReservationQuery,
     ReservationRow,
     ReservationStory,
@@ -29,6 +26,7 @@ from console.money_model import (
     RunRow,
     StateCounts,
 )
+from console.money_words import Address, HoldState, Kind
 from tests.console.fake_moment import T0, cut
 
 if TYPE_CHECKING:

@@ -6,16 +6,16 @@ from abc import abstractmethod
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
+from console.held_model import Failed, Held
 from console.model import ANY, Counted, GatewayError, ThreadQuery, ThreadState, Unset
-from console.money_model import DayRow, Kind
+from console.money_model import DayRow
+from console.money_words import Kind
 from console.overview_model import (
     CascadesNow,
     Changes,
     ClaimsNow,
     EventsNow,
-    Failed,
     FencesNow,
-    Held,
     IncompleteNow,
     MoneyNow,
     Oldest,

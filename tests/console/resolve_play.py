@@ -11,7 +11,7 @@ from textual.widgets import Input
 from console.acting.confirmation import QUIET_SECONDS
 from console.acting.model import Person
 from console.acting.resolving import Resolvable
-from console.money_model import HoldState, Kind
+from console.money_words import HoldState, Kind
 from console.screens.resolve import ResolveScreen
 from console.screens.resolving import above_detail
 from console.widgets.band import Band
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from console.acting.door import Acting
     from console.app import HoldwatchApp
-    from console.money_model import Address, ReservationRow
+    from console.money_model import ReservationRow
+    from console.money_words import Address
 
 HELD = 300_000
 BY_HAND = 0.12

@@ -14,7 +14,7 @@ from console.acting.model import Order, Person, Route
 from console.acting.plans import Bounds, DeleteWish, ReconcileWish, ReleaseWish, Source, SweepPart, SweepWish
 from console.acting.resolving import Evidence, EvidenceKind, Released, Shows
 from console.gateway.acting import EngineActing
-from console.money_model import Address, Kind
+from console.money_words import Address, Kind
 from tests.console.act_play import audited, claims, executed, fenced, looking, planned, threads
 from tests.support.commands import Command
 
@@ -92,8 +92,10 @@ CASES: dict[str, tuple[tuple[str, ...], Callable[[str], Wish]]] = {
         lambda name: SweepWish(frozenset({SweepPart.THREADS}), max_checkpoints=1, prefix=name),
     ),
     "reconcile": (
-        ("reconcile", "--source", "resolver", "day:NAME"),
-        lambda name: ReconcileWish(Source.RESOLVER, addresses=(Address(Kind.DAY, "", name),)),
+        ("reconcile", "--source", "resolver", "--resolver", "ours", "day:NAME"),
+        lambda name: ReconcileWish(
+            Source.RESOLVER, addresses=(Address(Kind.DAY, "", name),), resolver="ours"
+        ),
     ),
 }
 

@@ -110,11 +110,12 @@ def test_nobody_is_asked_in_a_pipe_nor_with_json(
     plan = planned(holdwatch, "plan", "release", harness.url, "t")
     monkeypatch.setattr("sys.stdin", io.StringIO(f"{plan['phrase']}\n"))
     piped = holdwatch("execute", harness.url, plan["id"], "--reason", "r")
-    assert (piped.code, "--confirm must be given" in piped.err) == (Exit.USAGE, True)
+    assert (piped.code, f"--confirm '{plan['phrase']}' must be given" in piped.err) == (Exit.USAGE, True)
     at_a_terminal(monkeypatch, f"{plan['phrase']}\n")
     as_json = holdwatch("execute", harness.url, plan["id"], "--json")
     assert (as_json.code, as_json.out) == (Exit.USAGE, "")
-    assert "--reason and --confirm must be given: nobody can be asked, for --json never asks" in as_json.err
+    lacking = f"--reason WHY and --confirm '{plan['phrase']}' must be given: nobody can be asked"
+    assert f"{lacking}, for --json never asks" in as_json.err
 
 
 def test_at_a_terminal_the_plan_is_shown_and_the_phrase_is_typed(
@@ -152,7 +153,9 @@ def test_a_job_is_left_to_others_paused_resumed_run_and_cancelled(
     assert holdwatch("jobs", "run", harness.url, job).code == Exit.REFUSED
     assert holdwatch.json("jobs", "run", harness.url) == {"job": None, "next_command": None}
     assert holdwatch("jobs", "resume", harness.url, job, "--reason", "on").code == Exit.OK
-    ran = holdwatch("jobs", "run", harness.url, "--json")
+    ran = holdwatch("jobs", "run", harness.url, "--reason", "INC-4", "--json")
+    assert "INC-4" in {row.reason for row in audited(harness) if row.deed == "read-write window"}
+    assert holdwatch("jobs", "run", harness.url, "--reason", " ").code == Exit.USAGE
     assert (ran.code, ran.document["job"]["id"], ran.document["job"]["state"]) == (Exit.OK, job, "done")
     other = executed(
         holdwatch, harness.url, planned(holdwatch, "plan", "release", harness.url, "u"), "--no-run"
@@ -170,7 +173,8 @@ def test_a_job_is_left_to_others_paused_resumed_run_and_cancelled(
 
 def test_a_pass_asks_the_resolver_that_is_named(harness: Harness, holdwatch: Command) -> None:
     row = fenced(harness)
-    plan = planned(holdwatch, "plan", "reconcile", harness.url, "--day", "--source", "resolver")
+    asked = ("plan", "reconcile", harness.url, "--day", "--source", "resolver")
+    plan = planned(holdwatch, *asked, "--resolver", "ours")
     here = executed(holdwatch, harness.url, plan, "--resolver", "day=tests.console.act_play:missing")
     assert (here.code, "jobs run" in here.err) == (Exit.REFUSED, True), here
     job = holdwatch.json("jobs", harness.url)["rows"][0]["job_id"]
@@ -233,7 +237,7 @@ def test_a_role_with_too_few_rights_is_told_which(postgres_harness: Harness, hol
                 connection.execute(text(line))
         connection.execute(text(f"REVOKE DELETE ON event FROM {name}"))
     url = make_url(postgres_harness.url).set(username=name).render_as_string(hide_password=False)
-    claims(postgres_harness, "t")
+    threads(postgres_harness, "t")
     said = holdwatch("plan", "delete", url, "t")
     assert (said.code, "this role may not delete" in said.err, "grants --role" in said.err) == (
         Exit.REFUSED,

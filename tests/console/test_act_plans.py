@@ -211,15 +211,12 @@ def test_a_reconcile_pass_and_a_sweep_take_their_options(harness: Harness, holdw
     threads(harness, "a")
     asked = planned(holdwatch, "plan", "reconcile", harness.url, "--day", "--source", "ask")
     assert (asked["items"], asked["micro"], asked["params"]["source"]) == (1, 300_000, "ask")
-    named = planned(holdwatch, "plan", "reconcile", harness.url, f"day:{row}", "--source", "resolver")
+    named = planned(holdwatch, "plan", "reconcile", harness.url, f"day:{row}", "--source", "ask")
     assert named["items"] == 1
     by_filter = planned(
         holdwatch, "plan", "reconcile", harness.url, "--filter", "kind:day", "--source", "ask"
     )
     assert by_filter["items"] == 1
-    default = planned(holdwatch, "plan", "reconcile", harness.url, "--day", "--source", "default")
-    assert (default["items"], "fenced" in default["apart"][0]["reason"]) == (0, True)
-    assert default["next_command"] is None
     swept = planned(
         holdwatch, "plan", "sweep", harness.url, "--max-checkpoints", "1", "--max-age", "90d", "--tombstones", "90d",
         "--lapsed", "--meters-before", "90d", "--prefix", "a",

@@ -46,7 +46,7 @@ def test_F5_a_release_needs_its_phrase_and_is_written_with_its_evidence(
     )  # fmt: skip
     assert said.code == Exit.OK, said
     made = said.document
-    assert set(made) == {"object", "came", "operation", "before", "after", "now", "first"}
+    assert set(made) == {"object", "came", "operation", "before", "after", "now", "first", "checks"}
     assert (made["object"], made["came"], made["operation"] in said.err) == (f"day:{row}", "resolved", True)
     assert made["after"]["day"]["reserved_micro"] == 0
     result = audited(harness, object_kind="reservation", object_id=f"day:{row}")[-1]
@@ -130,3 +130,48 @@ def test_at_a_terminal_the_checks_are_shown_before_the_phrase(
 def test_what_is_no_reservation_is_refused(harness: Harness, holdwatch: Command) -> None:
     said = released(holdwatch, harness, "none", "--confirm", "RELEASE 0.300000")
     assert (said.code, "there is no reservation day - none" in said.err) == (Exit.REFUSED, True)
+
+
+def test_what_speaks_against_the_evidence_is_told_before_the_deed(
+    harness: Harness, holdwatch: Command
+) -> None:
+    row = fenced(harness)
+    doubted = SEEN.replace("not spent", "no record")
+    given = ("resolve", harness.url, "day", "-", row, "--released", "--evidence", doubted, "--reason", "r")
+    said = holdwatch(*given, "--confirm", "RELEASE 0.300000", "--json")
+    assert said.code == Exit.OK, said
+    told = said.err.splitlines()
+    assert told[0].startswith("holdwatch: [warn] evidence 1 says there is no record")
+    assert told[1].startswith("holdwatch: operation ")
+    (check,) = said.document["checks"]
+    assert (check["weight"], check["text"] in told[0]) == ("warn", True)
+
+
+def test_evidence_that_cannot_have_been_seen_is_refused_before_anybody_is_asked(
+    harness: Harness, holdwatch: Command
+) -> None:
+    row = fenced(harness)
+    ahead = SEEN.replace("observed=now", f"observed={(datetime.now(UTC) + timedelta(hours=2)).isoformat()}")
+    for evidence, told in ((ahead, "observed in the future"), (f"{SEEN},covers=", "covers from later")):
+        late = evidence + (datetime.now(UTC) + timedelta(hours=1)).isoformat() if "covers" in evidence else ""
+        said = holdwatch(
+            "resolve", harness.url, "day", "-", row, "--released", "--evidence", late or evidence
+        )
+        assert (said.code, told in said.err) == (Exit.REFUSED, True), said
+    assert audited(harness) == []
+
+
+def test_where_nobody_can_be_asked_the_very_phrase_is_named(harness: Harness, holdwatch: Command) -> None:
+    row = fenced(harness)
+    given = ("resolve", harness.url, "day", "-", row, "--released", "--evidence", SEEN)
+    said = holdwatch(*given, "--reason", "r")
+    assert (said.code, "--confirm 'RELEASE 0.300000' must be given" in said.err) == (Exit.USAGE, True), said
+    both = holdwatch(*given)
+    assert "--reason WHY and --confirm 'RELEASE 0.300000' must be given" in both.err
+    assert audited(harness) == []
+
+
+def test_a_kind_that_is_none_is_told_the_two(harness: Harness, holdwatch: Command) -> None:
+    said = holdwatch("resolve", harness.url, "week", "-", "x", "--released", "--evidence", SEEN)
+    assert (said.code, "KIND: no 'week'; there are day, meter" in said.err) == (Exit.USAGE, True)
+    assert "tentative" not in said.err

@@ -16,7 +16,7 @@ from console.acting.sending import SETTLED_SECONDS
 from console.commands import OpenOperation, ShowList, parse
 from console.filter_words import FilterError
 from console.model import GatewayError
-from console.money_model import Address, Kind
+from console.money_words import Address, Kind
 from console.screens.audit import AuditScreen
 from console.screens.entry import EntryScreen
 from console.screens.unknown import UnknownScreen

@@ -141,9 +141,12 @@ WRONG = {
     "two verbs on one key": ("[keys]\ndetail = 'b'\npause = 'b'", "config.toml:.*'b' is taken by"),
     "a capability": (COMMAND.replace("read", "change"), "config.toml:3: .*no capability 'change'"),
     "a level of what looks": (COMMAND + "level = 2", "config.toml:4: .*what only looks is not confirmed"),
-    "a level between": (COMMAND.replace("read", "write") + "level = 1.5", "config.toml:4: .*must be 1, 2 or 3"),
+    "a level between": (
+        COMMAND.replace("read", "write") + "level = 1.5",
+        "config.toml:4: .*must be 1, 2 or 3",
+    ),
     "a key of a change": (COMMAND.replace("read", "write") + 'key = "b"', "config.toml:4: .*needs a capital"),
-    "a hook without a program": ('[hooks]\nafter_change = "\'\'"', "config.toml:2: .*must name a program"),
+    "a hook without a program": ("[hooks]\nafter_change = \"''\"", "config.toml:2: .*must name a program"),
     "a hook that is not closed": ('[hooks]\nafter_change = "a \'b"', "config.toml:2: .*into words"),
     "no argv": ('[commands.c]\ncapability = "read"', "config.toml:1: .*argv: is missing"),
     "a placeholder": (COMMAND.replace("date", 'date", "{ids}'), "config.toml:2: .*no placeholder 'ids'"),
@@ -207,7 +210,7 @@ def test_every_line_is_found_whatever_the_way_of_writing() -> None:
 
 def test_columns_are_chosen_by_title_and_kept_in_order() -> None:
     chosen = columns_of(config_of(WHOLE), catalogue.titles())
-    columns = catalogue.VIEWS["threads"].columns
+    columns = catalogue.views()["threads"].columns
     assert [each.title for each in shown_of(columns, chosen["threads"])] == ["THREAD", "STATE", "AGE"]
     assert shown_of(columns, None) is columns
 
@@ -215,7 +218,7 @@ def test_columns_are_chosen_by_title_and_kept_in_order() -> None:
 def test_every_list_can_be_named() -> None:
     titles = catalogue.titles()
     assert all(titles.values())
-    assert all(catalogue.name_of(view) == name for name, view in catalogue.VIEWS.items())
+    assert all(catalogue.name_of(view) == name for name, view in catalogue.views().items())
 
 
 @pytest.mark.parametrize("arguments", [["prod"], ["console", "prod"], ["threads", "prod"], ["demo"]])

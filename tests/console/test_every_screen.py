@@ -41,12 +41,21 @@ SCREENS: Final[dict[str, list[str]]] = {
     "6-plans": ["6", "tab"],
     "6-job": ["6", "enter"],
     "6-report": ["6", "j", "j", "j", "enter"],
+    "7-audit": ["7", "j"],
+    "7-entry": ["7", "enter"],
+    "7-unknown": ["u"],
     "8-queue": ["8", "j"],
     "9-budgets": ["9", "j"],
     "9-days": ["9", "tab"],
     "help": ["1", "question_mark"],
     "sort": ["1", "s"],
     "columns": ["1", "c"],
+    "plan": ["1", "D"],
+    "plan-items": ["1", "D", "v"],
+    "changes": ["1", "x"],
+    "sweep": ["1", "S"],
+    "window": ["W"],
+    "contexts": [*typed(":contexts"), "enter"],
 }
 """Keys from the threads to the screen."""
 

@@ -23,7 +23,7 @@ from console.calls import Calls
 from console.gateway import EngineGateway
 from console.gateway.acting import EngineActing
 from console.model import GatewayError
-from console.money_model import Address, Kind
+from console.money_words import Address, Kind
 from engine.database.transaction import Transactions
 from engine.errors import CommitUnknown
 from tests.support.builders import T0, claim

@@ -18,7 +18,7 @@ from console.acting.resolving import Came, Evidence, EvidenceKind, Released, Sho
 from console.gateway import EngineGateway
 from console.gateway.acting import EngineActing
 from console.model import GatewayError
-from console.money_model import Address, Kind
+from console.money_words import Address, Kind
 from tests.support.builders import T0, chain, claim, fresh_id
 
 if TYPE_CHECKING:

@@ -9,15 +9,8 @@ import pytest
 
 from console.gateway import EngineGateway
 from console.model import GatewayError
-from console.money_model import (
-    AccountQuery,
-    Address,
-    Fate,
-    FenceQuery,
-    HoldState,
-    Kind,
-    ReservationQuery,
-)
+from console.money_model import AccountQuery, Fate, FenceQuery, ReservationQuery
+from console.money_words import Address, HoldState, Kind
 from engine.spend import Deferred, OperationAdmission
 from tests.support import money
 from tests.support.builders import T0

@@ -11,9 +11,11 @@ import pytest
 from console.claims_model import ClaimQuery, ClaimState
 from console.gateway import EngineGateway, held
 from console.gateway.held import HeldMoney
+from console.held_model import Failed, Held
 from console.model import ANY, GatewayError, IncompleteQuery, ThreadQuery, ThreadState, TombstoneQuery
-from console.money_model import HoldState, ReservationQuery
-from console.overview_model import Failed, Held, Overview
+from console.money_model import ReservationQuery
+from console.money_words import HoldState
+from console.overview_model import Overview
 from console.refresh import BASE_SECONDS
 from console.screens.listed import TALLY_SECONDS
 from console.screens.overview import CHANGES_SECONDS, OVERVIEW_SECONDS

@@ -46,7 +46,20 @@ def young(number: int) -> ThreadRow:
 
 
 @pytest.mark.parametrize(
-    "keys", [(), ("2",), ("3",), ("4",)], ids=["threads", "claims", "reservations", "fences"]
+    "keys",
+    [(), ("2",), ("3",), ("4",), ("0",), ("5",), ("6",), ("7",), ("8",), ("9",)],
+    ids=[
+        "threads",
+        "claims",
+        "reservations",
+        "fences",
+        "overview",
+        "events",
+        "jobs",
+        "audit",
+        "queue",
+        "budgets",
+    ],
 )
 def test_an_idle_refresh_costs_at_most_two_kilobytes(
     keys: tuple[str, ...], monkeypatch: pytest.MonkeyPatch

@@ -25,7 +25,7 @@ from console.commands import (
 )
 from console.config import ConfigError, load
 from console.filter_words import FilterError
-from console.money_model import Address, Kind
+from console.money_words import Address, Kind
 from tests.console.fake import FakeGateway
 from tests.console.fake_acting import job_item, job_row
 from tests.console.fake_moment import T0

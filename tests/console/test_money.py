@@ -17,16 +17,8 @@ from console.lists import fences, reservations
 from console.money_filters import budgets
 from console.money_filters import fences as fences_of
 from console.money_filters import reservations as reservations_of
-from console.money_model import (
-    AccountQuery,
-    Address,
-    DayQuery,
-    Fate,
-    FenceQuery,
-    HoldState,
-    Kind,
-    ReservationQuery,
-)
+from console.money_model import AccountQuery, DayQuery, Fate, FenceQuery, ReservationQuery
+from console.money_words import Address, HoldState, Kind
 from console.present import Tone
 from console.widgets.columns import Scene
 from tests.console.fake_moment import T0

@@ -14,9 +14,11 @@ from console.cards import Card, Item, Mark, said
 from console.claims_model import ClaimQuery
 from console.commands import CommandError, OpenThread, Perform, ShowList, Switch, parse
 from console.context_facts import of_session
+from console.held_model import Failed
 from console.lists import questions
 from console.model import Counted, ThreadQuery, ThreadState, TombstoneQuery
-from console.money_model import DayRow, Kind
+from console.money_model import DayRow
+from console.money_words import Kind
 from console.overview_cards import Known, Sight, cards
 from console.overview_filters import OverviewQuery, overview, written
 from console.overview_model import (
@@ -24,7 +26,6 @@ from console.overview_model import (
     Changes,
     ClaimsNow,
     EventsNow,
-    Failed,
     FencesNow,
     IncompleteNow,
     Oldest,

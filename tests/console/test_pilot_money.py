@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from console.money_model import Address, HoldState, Kind
+from console.money_words import Address, HoldState, Kind
 from console.screens.budgets import BudgetsScreen
 from console.screens.fences import FencesScreen
 from console.screens.reservation import ReservationScreen

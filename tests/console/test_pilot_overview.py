@@ -12,8 +12,8 @@ import pytest
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.events import AppBlur, AppFocus
 
+from console.held_model import Failed
 from console.model import GatewayError
-from console.overview_model import Failed
 from console.refresh import COST_SHARE, SLOWEST_SECONDS, Poll
 from console.screens.claims import ClaimsScreen
 from console.screens.events import EventsScreen

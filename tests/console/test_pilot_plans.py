@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from textual.events import Paste
 
+from console.acting.deeds import Deed
 from console.acting.plans import (
-    Deed,
     DeleteWish,
     PlanItem,
     PlanState,
@@ -23,7 +23,8 @@ from console.acting.plans import (
 from console.acting.resolving import Resolvable
 from console.commands import OpenPlan, parse
 from console.model import GatewayError
-from console.money_model import Kind, ReservationQuery
+from console.money_model import ReservationQuery
+from console.money_words import Kind
 from console.screens.menu import MenuScreen
 from console.screens.plan import PlanScreen
 from console.screens.plan_items import PlanItemsScreen

@@ -11,7 +11,7 @@ from console.filters import FilterError
 from console.gateway import EngineGateway, meant
 from console.lists.meant import ids_of
 from console.model import GatewayError
-from console.money_model import Address
+from console.money_words import Address
 from engine.checkpoints import Checkpoint, CheckpointStatus, ClaimRequest, Commit
 from tests.support import money
 

@@ -23,7 +23,7 @@ from console.acting.resolving import Consumed, Deferred, Evidence, EvidenceKind,
 from console.config import load
 from console.gateway import plans as gateway_plans
 from console.model import ThreadQuery
-from console.money_model import Address, Kind
+from console.money_words import Address, Kind
 from tests.console.act_play import claims, fenced, looking, threads
 
 if TYPE_CHECKING:

@@ -30,7 +30,10 @@ def slips(known: tuple[Action, ...]) -> list[str]:
     capital.
     """
     change = {
-        key: action.name for action in known if action.capability is not Capability.READ for key in action.keys
+        key: action.name
+        for action in known
+        if action.capability is not Capability.READ
+        for key in action.keys
     }
     odd = [name for key, name in change.items() if len(key) != 1 or not key.isupper()]
     return odd + [

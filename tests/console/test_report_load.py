@@ -368,7 +368,11 @@ def test_report_53_without_focus_only_a_heartbeat_goes_on(monkeypatch: pytest.Mo
             unfocused = poll._calls.finished
             await pilot.pause(0.2)
             assert poll._calls.finished == unfocused
+            monkeypatch.setattr("console.refresh.UNFOCUSED_SECONDS", 0.05)
+            poll.focus(has_focus=False)
+            await until(pilot, lambda: poll._calls.finished > unfocused + 1)
             page.terminal_focus(has_focus=True)
-            await until(pilot, lambda: poll._calls.finished > unfocused)
+            beaten = poll._calls.finished
+            await until(pilot, lambda: poll._calls.finished > beaten + 1)
 
     asyncio.run(scene())

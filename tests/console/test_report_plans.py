@@ -9,16 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from console.acting import offers
-from console.acting.deeds import WORDS
-from console.acting.plans import (
-    Apart,
-    Deed,
-    DeleteWish,
-    PlanItem,
-    PlanLine,
-    PlanState,
-    ReleaseWish,
-)
+from console.acting.deeds import WORDS, Deed
+from console.acting.plans import Apart, DeleteWish, PlanItem, PlanLine, PlanState, ReleaseWish
 from console.actions import ACTIONS, BY_NAME, Capability, Level
 from console.commands import OpenPlan, parse
 from console.model import ThreadState
@@ -233,9 +225,10 @@ def test_report_36_the_mild_way_is_offered_first() -> None:
         await until(pilot, lambda: isinstance(app.screen, MenuScreen))
         assert isinstance(app.screen, MenuScreen)
         labels = [entry.label for entry in app.screen.entries]
-        assert labels == ["release", "delete"]
+        assert labels == ["release", "delete", "release (filter)", "delete (filter)"]
         why = {entry.key: entry.why_not for entry in app.screen.entries}
         assert "L releases its claim first" in why["D"]
+        assert "no filter" in why["d"]
         await by_hand(pilot, time, "D")
         assert isinstance(app.screen, MenuScreen)
         await by_hand(pilot, time, "L")

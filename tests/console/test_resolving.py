@@ -12,7 +12,7 @@ from console.acting.resolving import Came, Consumed, Deferred, Released, Resolut
 from console.config.acting import Approval
 from console.config.source import Valued
 from console.model import GatewayError
-from console.money_model import Kind
+from console.money_words import Kind
 from console.screens.confirm import ConfirmScreen
 from console.screens.reservation import ReservationScreen
 from console.screens.reservations import ReservationsScreen

@@ -20,7 +20,7 @@ from console.acting.plans import Bounds
 from console.acting.resolution_form import Filled, Item, Outcome, meant, offered
 from console.acting.resolving import Consumed, Deferred, EvidenceKind, Released, Shows
 from console.acting.second import second_eyes
-from console.money_model import HoldState, Kind
+from console.money_words import HoldState, Kind
 from tests.console.fake import FakeGateway
 from tests.console.fake_acting import audit_row
 from tests.console.fake_moment import T0
@@ -72,7 +72,7 @@ def test_f5_b_what_is_accepted_is_that_very_number_of_micro_dollars(typed: str, 
     try:
         micro = part_of(typed, most)
     except ValueError:
-        return
+        return  # refused: only what is accepted is compared
     whole, _, decimals = typed.partition(".")
     assert set(typed) <= set("0123456789.")
     assert len(decimals) <= 6

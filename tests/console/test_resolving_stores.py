@@ -15,7 +15,7 @@ from console.app import HoldwatchApp
 from console.calls import Calls
 from console.gateway import EngineGateway
 from console.gateway.acting import EngineActing
-from console.money_model import Address, HoldState, Kind
+from console.money_words import Address, HoldState, Kind
 from console.screens.confirm import ConfirmScreen
 from console.screens.leading import ask_through
 from console.screens.reservation import ReservationScreen

@@ -183,12 +183,14 @@ def test_one_operation_has_one_result(harness: Harness) -> None:
     assert harness.store.desk.verify_audit().entries == 2
 
 
+def _changes(store: Store) -> None:
+    for _ in range(ROWS):
+        _change(store, _mandate())
+
+
 def test_two_writers_keep_the_chain_whole(harness: Harness) -> None:
     stores = [harness.open() for _ in range(2)]
-    told = [
-        threading.Thread(target=lambda store=store: [_change(store, _mandate()) for _ in range(ROWS)])
-        for store in stores
-    ]
+    told = [threading.Thread(target=_changes, args=(store,)) for store in stores]
     for each in told:
         each.start()
     for each in told:

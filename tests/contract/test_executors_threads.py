@@ -13,7 +13,17 @@ from engine.errors import StaleClaim
 from tests.property.audit import Tables, audit
 from tests.support.builders import TTL, ck, claim, emit, ev, wr
 from tests.support.cascades import FAMILY, alive, check_only_tombstones, grow, marked
-from tests.support.executors import APPLIED, JOB, SKIPPED, Job, claim_item, job, row_of, thread_items
+from tests.support.executors import (
+    APPLIED,
+    JOB,
+    SKIPPED,
+    Job,
+    claim_item,
+    job,
+    row_of,
+    still_ours,
+    thread_items,
+)
 from tests.support.rows import rows_of
 from tests.support.threads import put
 
@@ -207,7 +217,7 @@ def test_console_F10_a_paused_job_goes_on_with_threads_whose_holders_had_lapsed(
     harness.advance(2 * TTL)
     asked = deletion(harness, *ORDER)
     executor = asked.executor(harness.store._transactions)
-    assert executor.prepare(asked.items[0], lambda: None) is None
+    assert executor.prepare(asked.items[0], still_ours) is None
     executor.close()
     assert {row_of(harness, t).claim_holder for t in ("g", "a", "p")} == {None}
     asked.run(harness.sibling())
@@ -219,13 +229,13 @@ def test_console_F10_of_two_runners_the_one_that_has_the_job_wins_its_claims_bac
     grow(harness.checkpoints, {"p": None, "a": "p"})
     asked = deletion(harness, "a", "p")
     mine, late = (asked.executor(each._transactions) for each in (harness.store, harness.sibling()))
-    assert mine.prepare(asked.items[0], lambda: None) is None
-    assert late.prepare(asked.items[0], lambda: None) is None
-    assert mine.prepare(asked.items[0], lambda: None) is None
+    assert mine.prepare(asked.items[0], still_ours) is None
+    assert late.prepare(asked.items[0], still_ours) is None
+    assert mine.prepare(asked.items[0], still_ours) is None
     lost = late_write(harness, late, asked)
     assert lost.detail["why"].endswith("version changed")
     assert harness.store._transactions.write("test", mine.finish, asked.items[0]).outcome is APPLIED
-    assert mine.prepare(asked.items[1], lambda: None) is None
+    assert mine.prepare(asked.items[1], still_ours) is None
     assert harness.store._transactions.write("test", mine.finish, asked.items[1]).outcome is APPLIED
     mine.close()
     checked(harness)
@@ -243,7 +253,7 @@ def test_ruling_19_each_thread_is_claimed_under_its_own_tenant(harness: Harness)
     asked = deletion(harness, "x1", "y1")
     executor = asked.executor(harness.store._transactions)
     for item in asked.items:
-        assert executor.prepare(item, lambda: None) is None
+        assert executor.prepare(item, still_ours) is None
         row = row_of(harness, item.object_id)
         assert (row.claim_tenant, row.claim_tenant_recorded) == (item.object_id[0], True)
     executor.close()
@@ -279,7 +289,7 @@ def test_ruling_54_a_child_adopted_after_the_last_look_stops_it_too(harness: Har
     grow(harness.checkpoints, {"p": None})
     asked = deletion(harness, "p")
     executor = asked.executor(harness.store._transactions)
-    assert executor.prepare(asked.items[0], lambda: None) is None
+    assert executor.prepare(asked.items[0], still_ours) is None
     put_child(harness, "late", "p")
     done = harness.store._transactions.write("test", executor.finish, asked.items[0])
     executor.close()
@@ -293,7 +303,7 @@ def test_ruling_54_what_stands_below_a_changed_thread_stays_with_it(harness: Har
     asked = deletion(harness, *ORDER)
     claim(store, "a", "run-2")
     asked.run()
-    whys = ["a above it: version changed", "version changed", "applied", "tree changed: plan again"]
+    whys = ["a above it: version changed", "version changed", "applied", "a below it stays"]
     assert asked.whys() == whys
     assert alive(store, FAMILY) == {"g", "a", "p"}
     checked(harness)
@@ -314,7 +324,7 @@ def test_console_F9_a_claim_taken_over_between_the_halves_is_left_to_its_new_hol
     grow(store, {"t": None})
     asked = deletion(harness, "t")
     executor = asked.executor(harness.store._transactions)
-    assert executor.prepare(asked.items[0], lambda: None) is None
+    assert executor.prepare(asked.items[0], still_ours) is None
     harness.advance(2 * TTL)
     token = claim(store, "t", "run-2").token
     done = harness.store._transactions.write("test", executor.finish, asked.items[0])

@@ -70,6 +70,9 @@ def test_ops_rw_plans_and_acts_and_cannot_rewrite_the_audit(postgres_harness: Ha
     assert store.desk.runner("me").run(job.job_id).applied == 1
     assert store.desk.claim("t") is None
     for forgery in ("UPDATE audit SET actor = 'x'", "DELETE FROM audit", "TRUNCATE audit"):
-        with pytest.raises(Exception, match=r"permission denied|only grows"), store.engine.begin() as connection:
+        with (
+            pytest.raises(Exception, match=r"permission denied|only grows"),
+            store.engine.begin() as connection,
+        ):
             connection.execute(text(forgery))
     assert store.desk.verify_audit().broken_at is None

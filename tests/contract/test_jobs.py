@@ -468,3 +468,31 @@ def test_the_rate_is_kept(harness: Harness) -> None:
     assert slept[0] == pytest.approx(1.1)
     with pytest.raises(ValidationError):
         made(store, 1, rate=-1)
+
+
+def test_the_time_left_keeps_to_the_limit_and_is_not_told_right_after_a_pause(harness: Harness) -> None:
+    store, stop = harness.store, threading.Event()
+    job = made(store, 100, rate=2)
+    told: dict[int, tuple[float, timedelta | None]] = {}
+
+    def each(item: Item) -> None:
+        harness.advance(timedelta(seconds=0.25))
+        found = tx(store).snapshot("test.progress", progress, job.job_id)
+        told[item.n] = (found.per_second, found.left)
+        if item.n == 20:
+            stop.set()
+
+    def go_on() -> None:
+        stop.clear()
+        quick = Pace(0, lambda _seconds: None, lambda: 0.0)
+        runner(store, Counting(job.job_id, each), stop=stop, pace=lambda _rate: quick).run(job.job_id)
+
+    go_on()
+    assert told[5][1] is None
+    assert told[20] == (pytest.approx(4.0), timedelta(seconds=81 / 2))
+    pause(tx(store), job.job_id, word())
+    harness.advance(timedelta(seconds=20))
+    resume(tx(store), job.job_id, word())
+    go_on()
+    assert told[25][1] is None
+    assert told[60] == (pytest.approx(4.0, rel=0.1), timedelta(seconds=41 / 2))

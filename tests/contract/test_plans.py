@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -212,6 +213,7 @@ def test_ruling_55_a_plan_above_the_threshold_waits_an_hour_for_another(harness:
 
 APPROVERS = {
     "the same user elsewhere": (Actor("mk", "laptop", role="other"), "same person"),
+    "the same user in capitals": (Actor("MK", "laptop", role="other"), "same person"),
     "the same role": (Actor("jo", "bastion-1", role="ops_rw"), "same role"),
 }
 
@@ -224,6 +226,28 @@ def test_ruling_55_who_may_not_approve(harness: Harness, who: str) -> None:
     actor, why = APPROVERS[who]
     assert refusal(planner.approve, made.plan_id, actor) == why
     assert planner.plan(made.plan_id).state is PlanState.AWAITING
+
+
+@pytest.mark.parametrize("approver", [MAKER, OTHER])
+def test_ruling_55_an_approval_that_nobody_gave_is_none(harness: Harness, approver: Actor) -> None:
+    grow(harness.checkpoints)
+    planner = Planner(harness.store)
+    made = planner.store_it(planner.delete(["p"]), ANY_ROWS)
+    forged = {"who": json.dumps(approver.facts()), "plan": made.plan_id}
+    with harness.raw() as connection:
+        connection.execute(
+            text("UPDATE plan SET approved_by = :who, approved_at = 1 WHERE plan_id = :plan"), forged
+        )
+    why = "same person" if approver is MAKER else "unapproved"
+    assert refusal(planner.checked, made.plan_id, made.phrase) == why
+
+
+def test_a_plan_made_long_after_now_is_too_old(harness: Harness) -> None:
+    grow(harness.checkpoints)
+    planner = Planner(harness.store)
+    made = planner.store_it(planner.delete(["p"]))
+    harness.advance(-timedelta(minutes=6))
+    assert refusal(planner.checked, made.plan_id, made.phrase) == "expired"
 
 
 def test_ruling_55_without_a_role_the_user_decides(harness: Harness) -> None:

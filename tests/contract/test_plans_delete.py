@@ -13,7 +13,7 @@ from engine.database.statement import Statement
 from engine.desk import ThreadFilter, ThreadStatus
 from engine.desk.plans import ItemKind, PlanState, Reach, preview_delete
 from engine.desk.plans import weight as weighing
-from engine.desk.plans.budget import Budget
+from engine.desk.plans.budget import Budget, attempted
 from engine.desk.plans.delete import CIRCLE, GONE
 from engine.desk.plans.draft import MOST_SAID
 from engine.desk.plans.model import MOST_ITEMS, MOST_NOTES
@@ -25,6 +25,8 @@ from tests.support.daybooks import reserve
 from tests.support.planning import Planner
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from engine.desk.plans import Line, Preview
     from tests.support.harness import Harness
 
@@ -70,7 +72,7 @@ def test_the_guard_is_what_the_store_held(harness: Harness) -> None:
     assert item.guard == {"token": token, "checkpoint": "c2", "next_seq": 3, "next_write": 0}
     harness.checkpoints.release("t", token)
     (item,) = Planner(harness.store).delete(["t"]).items
-    assert item.guard == {"token": None, "checkpoint": "c2", "next_seq": 3}
+    assert item.guard == {"token": None, "checkpoint": "c2", "next_seq": 3, "next_write": 0}
 
 
 def test_the_phrase_names_every_row_that_goes(harness: Harness) -> None:
@@ -264,3 +266,17 @@ def test_a_late_commit_of_a_new_child_is_not_in_the_plan(harness: Harness) -> No
     )
     emit(harness.checkpoints, "late", token, "more")
     assert "late" not in {item.object_id for item in planner.items(made.plan_id)}
+
+
+def test_report_44_a_connection_that_ends_under_a_count_is_no_failed_count(postgres_harness: Harness) -> None:
+    ends = ["SELECT pg_terminate_backend(pg_backend_pid())"]
+
+    def look(connection: Connection) -> int:
+        def count() -> None:
+            connection.execute(text(ends.pop() if ends else "SELECT 1"))
+
+        attempted(connection, count)
+        return int(connection.execute(text("SELECT 7")).scalar_one())
+
+    assert postgres_harness.store._transactions.snapshot("test", look) == 7
+    assert not ends

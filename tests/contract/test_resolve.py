@@ -189,7 +189,9 @@ def test_evidence_is_weighed_before_it_is_used(harness: Harness) -> None:
     assert [check.weight for check in weigh(detail, Released(), (SEEN,))] == [Weight.OK]
 
     def doubts(evidence: Evidence, answer: Answer | None = None) -> str:
-        return "; ".join(check.text for check in weigh(detail, answer, (evidence,)) if check.weight is Weight.WARN)
+        return "; ".join(
+            check.text for check in weigh(detail, answer, (evidence,)) if check.weight is Weight.WARN
+        )
 
     absent = Evidence(EvidenceKind.PROVIDER_LOG, "none", T0 + 5 * MINUTE, Shows.ABSENT)
     covered = Evidence(EvidenceKind.PROVIDER_LOG, "none", T0 + 5 * MINUTE, Shows.ABSENT, T0 - MINUTE)
@@ -198,8 +200,42 @@ def test_evidence_is_weighed_before_it_is_used(harness: Harness) -> None:
     assert "not spent" in doubts(SEEN, Consumed())
     early = Evidence(EvidenceKind.PERSON, "jo", T0 - MINUTE, Shows.SPENT)
     assert "older than the reservation" in doubts(early, Consumed())
+    skewed = Evidence(EvidenceKind.PERSON, "jo", T0 + 11 * MINUTE, Shows.SPENT)
+    assert "future" in doubts(skewed, Consumed())
     ahead = Evidence(EvidenceKind.PERSON, "jo", T0 + 60 * MINUTE, Shows.SPENT)
-    assert "future" in doubts(ahead, Consumed())
+    assert [check.weight for check in weigh(detail, Consumed(), (ahead,))] == [Weight.NEED]
+    assert weigh(detail, Deferred(T0 + 60 * MINUTE, {"note": "wait"}), ()) == ()
+
+
+def test_evidence_that_nobody_can_have_seen_yet_is_refused(harness: Harness) -> None:
+    store = harness.store
+    harness.advance(5 * MINUTE)
+    which = fenced(store)
+    shown = store.desk.guard(ReservationKind.DAY, which)
+    assert shown is not None
+    now = T0 + 5 * MINUTE
+    for seen, covers, told in (
+        (now + MINUTE + timedelta(seconds=1), None, "observed in the future"),
+        (now, now + timedelta(seconds=1), "covers from later than it was observed"),
+    ):
+        evidence = (SEEN, Evidence(EvidenceKind.PERSON, "jo", seen, Shows.NOT_SPENT, covers))
+        with pytest.raises(ValidationError, match=f"2 .*{told}"):
+            resolve(store, Released(), which, evidence=evidence)
+        with pytest.raises(ValidationError, match=f"2 .*{told}"):
+            store.desk.plan_resolve(
+                ReservationKind.DAY,
+                which,
+                guard=shown,
+                answer=Released(),
+                evidence=evidence,
+                reason="INC-2291",
+                actor=MK,
+                environment="prod",
+            )
+    assert store.days.total("2026-10-09").reserved_micro == MICRO
+    assert store.desk.plans().rows == ()
+    skewed = Evidence(EvidenceKind.PERSON, "jo", now + MINUTE, Shows.NOT_SPENT, now)
+    assert resolve(store, Released(), which, evidence=(skewed,)).status is RESOLVED
 
 
 @pytest.mark.parametrize(

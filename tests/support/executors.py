@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 APPLIED, SKIPPED, FAILED = ItemOutcome.APPLIED, ItemOutcome.SKIPPED, ItemOutcome.FAILED
 JOB = "job-1"
-_GUARD = ("token", "checkpoint", "next_seq")
+_GUARD = ("token", "checkpoint", "next_seq", "next_write")
 MOST_CALLS = 1000
 """Transactions in which a killed job is looked for an end."""
 
@@ -92,7 +92,7 @@ class Job:
 
     def _all(self, executor: Executor, transactions: Any) -> None:
         for item in self.items[len(self.done) :]:
-            done = executor.prepare(item, lambda: None)
+            done = executor.prepare(item, still_ours)
             if done is None:
                 done = transactions.write("test.item", executor.finish, item)
             self.done.append(done)
@@ -132,6 +132,11 @@ def job(harness: Harness, deed: Deed, items: Sequence[Item], **params: Any) -> J
     return Job(harness, plan, list(items), [])
 
 
+def still_ours(rows: int = 0) -> bool:
+    """Nobody else took the job, and nobody cancelled it."""
+    return False
+
+
 def item(n: int, kind: ItemKind, object_id: str, **guard: Any) -> Item:
     """One item under its guard."""
     return Item(n, kind, object_id, guard)
@@ -147,7 +152,7 @@ def thread_items(harness: Harness, *threads: str) -> list[Item]:
     """The threads as a delete plan shows them now, in this order."""
     with harness.raw() as connection:
         rows = {row.thread_id: row for row in connection.execute(text("SELECT * FROM thread"))}
-    shown = ("claim_token", "latest_id", "next_seq")
+    shown = ("claim_token", "latest_id", "next_seq", "next_write")
     return [
         item(
             n, ItemKind.THREAD, t, **dict(zip(_GUARD, (getattr(rows[t], key) for key in shown), strict=True))

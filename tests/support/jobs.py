@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from engine.database.transaction import Transactions
     from engine.desk.jobs import Executor, Job, JobItem
+    from engine.desk.jobs.executor import Between
     from engine.desk.operations import KnownOutcome
     from engine.desk.plans import Plan
     from engine.store import Store
@@ -79,9 +80,9 @@ class Counting:
     during: Callable[[Item], Done | None] = lambda _: None
     closed: int = 0
     prepared: list[int] = field(default_factory=list)
-    still_ours: Callable[[], None] | None = None
+    still_ours: Between | None = None
 
-    def prepare(self, item: Item, still_ours: Callable[[], None]) -> Done | None:
+    def prepare(self, item: Item, still_ours: Between) -> Done | None:
         """See `Executor`."""
         self.prepared.append(item.n)
         self.still_ours = still_ours

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import exists, select
 
+from engine.checkpoints.records import Undecodable
 from engine.clock import from_ns
 from engine.database.columns import check_id, check_optional_id
 from engine.desk.audit.model import AuditEntry, Phase, check_object_id
@@ -98,7 +99,14 @@ def open_intents(
 
 
 def entry_of(row: Any) -> AuditEntry:
-    """A stored row as a record."""
+    """A stored row as a record; Undecodable for one that this build did not write."""
+    try:
+        return _read(row)
+    except (ValueError, TypeError) as error:
+        raise Undecodable(f"audit entry {row.seq}: {error}") from error
+
+
+def _read(row: Any) -> AuditEntry:
     return AuditEntry(
         seq=row.seq,
         operation_id=row.operation_id,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 LOST: Final = "lease"
 """The `why` of a refusal to a runner that no longer holds its job."""
 HALTED: Final = "halted"
-"""The `why` of a refusal to go on with an item of many transactions: its job was paused or cancelled, or is handed over."""
+"""The `why` of a refusal to go on with an item of many transactions: its job was paused, or is handed over."""
 UNTIL: Final[ColumnElement[int]] = Now() + literal(span_ns(LEASE), BigInteger())
 """The end of a lease that begins now."""
 _WANTED: Final = job.c.job_id == bindparam("wanted")

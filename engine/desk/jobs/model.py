@@ -44,7 +44,8 @@ class ItemOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One job. `next_n` is the item that a run goes on with, of `total`; `rate` items a second, 0 for no limit.
+    """One job. `next_n` is the item that a run goes on with, of `total`; `rate` items a second, 0 for no limit,
+    and of an item that takes rows away in many transactions so many rows a second.
 
     `interrupted`: RUNNING with a lease that is over; another runner may take it and goes on with `next_n`.
     """

@@ -194,7 +194,7 @@ class Runner:
                 return True
             if rows and (state is not JobState.RUNNING or self._stop.is_set()):
                 raise run.mine.halted()
-            if not run.pace.rest():
+            if self._stop.is_set() or not run.pace.rest():
                 return False
 
     def _surely(self, run: _Run, item: Item, verb: Callable[[Connection], JobState]) -> JobState:

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import BigInteger, bindparam, func, select
 
-from engine.clock import from_ns, span_ns
+from engine.clock import from_ns, span_ns, to_ns
 from engine.database.statement import Statement
+from engine.desk.audit.model import Deed
+from engine.desk.audit.pages import AuditFilter, entries
 from engine.desk.jobs.model import JobState
 from engine.desk.jobs.rows import job_known
 from engine.desk.moment import moment
@@ -23,6 +25,10 @@ if TYPE_CHECKING:
     from engine.desk.jobs.model import Job
 
 WINDOW: Final = timedelta(minutes=1)
+SURE: Final = timedelta(seconds=2)
+"""So long must a job have been at work, from its start or since it was resumed, before the time left is told."""
+LATEST_WORDS: Final = 4
+"""The newest entries of a job among which the word that resumed it is looked for."""
 MOST_TIMES: Final = 1_000
 """Results, newest first, from which a rate is told."""
 _LATEST: Final = (
@@ -41,7 +47,9 @@ _TIMES: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """A job's progress at `as_of`. `per_second` is over the last minute; `left` None where it cannot be told."""
+    """A job's progress at `as_of`. `per_second` is over the last minute, or since it was resumed where that is less;
+    `left` counts on no more than the job's own limit, and is None where it cannot be told.
+    """
 
     job: Job
     as_of: datetime
@@ -50,23 +58,49 @@ class Progress:
     left: timedelta | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """What was done without a break up to now: so many results in so many seconds."""
+
+    results: int
+    seconds: float
+
+    @property
+    def per_second(self) -> float:
+        """A burst in less than a second is not told as more than it was."""
+        return self.results / max(1.0, self.seconds)
+
+
 def progress(connection: Connection, job_id: str) -> Progress:
     """How far one job is; JobRefused where there is none. Wants one moment for its statements."""
     now = moment(connection)
     found = job_known(connection, job_id)
     done = found.next_n - 1
-    speed = _speed(connection, found, now, done)
-    left = None
-    if found.state is JobState.RUNNING and not found.interrupted and speed > 0:
-        left = timedelta(seconds=(found.total - done) / speed)
-    return Progress(found, from_ns(now), done, speed, left)
+    stretch = _stretch(connection, found, now, done)
+    return Progress(found, from_ns(now), done, stretch.per_second, _left(found, stretch, done))
 
 
-def _speed(connection: Connection, found: Job, now: int, done: int) -> float:
-    row: Any = _TIMES.one(connection, wanted=found.job_id, since=now - span_ns(WINDOW))
+def _left(found: Job, stretch: _Stretch, done: int) -> timedelta | None:
+    if found.state is not JobState.RUNNING or found.interrupted or not stretch.results:
+        return None
+    if stretch.seconds < SURE.total_seconds():
+        return None
+    speed = min(stretch.per_second, found.rate) if found.rate else stretch.per_second
+    return timedelta(seconds=(found.total - done) / speed)
+
+
+def _stretch(connection: Connection, found: Job, now: int, done: int) -> _Stretch:
+    begin = now - span_ns(WINDOW)
+    resumed = _resumed(connection, found.job_id)
+    row: Any = _TIMES.one(connection, wanted=found.job_id, since=max(begin, resumed))
     if not row.number:
-        return 0.0
+        return _Stretch(0, 0.0)
     # Older results than the minute's say that it was at work for all of it, unless only the newest were looked at.
-    whole = row.number < done and row.number < MOST_TIMES
-    seconds = WINDOW.total_seconds() if whole else max(1.0, (now - row.first) / 1e9)
-    return float(row.number / seconds)
+    whole = row.number < done and row.number < MOST_TIMES and resumed <= begin
+    return _Stretch(row.number, WINDOW.total_seconds() if whole else (now - row.first) / 1e9)
+
+
+def _resumed(connection: Connection, job_id: str) -> int:
+    """When the job was last let go on after a pause, in nanoseconds; 0 where it never was, or long ago."""
+    words = entries(connection, AuditFilter(object_kind="job", object_id=job_id), None, LATEST_WORDS)
+    return next((to_ns(each.at) for each in words.rows if each.body.get("deed") == Deed.RESUME), 0)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from sqlalchemy.exc import DBAPIError
 
-from engine.database.backend import backend_of
+from engine.database.backend import Fault, backend_of
 from engine.database.savepoint import savepoint
 from engine.desk.plans.model import MOST_ITEMS, PLANNING
 from engine.errors import PlanRefused
@@ -22,6 +22,8 @@ T = TypeVar("T")
 
 BATCH: Final = 500
 """Objects that one statement looks at; between two of them the time is looked at."""
+
+_GONE: Final = frozenset({Fault.LOST, Fault.ENDED, Fault.ENDED_IDLE})
 
 
 class Budget:
@@ -57,9 +59,15 @@ def _wide(found: str) -> PlanRefused:
 
 
 def attempted(connection: Connection, look: Callable[[], T]) -> T | None:
-    """What a count says; None where the database would not say it in time: the plan is usable without (row 44)."""
+    """What a count says; None where the database would not say it in time: the plan is usable without (row 44).
+
+    A connection that is gone is no matter of the count: its error is let through, and the look is made anew.
+    """
+    backend = backend_of(connection)
     try:
         with savepoint(connection):
             return look()
-    except (DBAPIError, backend_of(connection).driver_error):
+    except (DBAPIError, backend.driver_error) as error:
+        if backend.classify(getattr(error, "orig", None) or error) in _GONE:
+            raise
         return None

@@ -13,6 +13,7 @@ from engine.database.statement import Statement
 from engine.desk.audit.model import Deed, ObjectKind, Told
 from engine.desk.jobs.recorded import Change, recorded
 from engine.desk.moment import moment
+from engine.desk.plans.approval import check_other
 from engine.desk.plans.model import PlanState
 from engine.desk.plans.read import locked, refused_by_state
 from engine.desk.tables import plan, plan_item
@@ -75,23 +76,10 @@ def approved(connection: Connection, plan_id: str, actor: Actor) -> Plan:
         raise PlanRefused(plan_id, "approved", f"plan {plan_id!r} needs no further approval; execute it")
     if found.state is not PlanState.AWAITING:
         raise refused_by_state(found)
-    _check_other(found, actor)
+    check_other(found, actor)
     at = moment(connection)
     _APPROVE.count(connection, id=plan_id, who=dump("actor", actor.facts()), at=at)
     return replace(found, state=PlanState.READY, approved_by=actor, approved_at=from_ns(at))
-
-
-def _check_other(found: Plan, actor: Actor) -> None:
-    if actor.user == found.actor.user:
-        raise PlanRefused(
-            found.plan_id, "same person", f"{actor.user!r} made this plan; another user must approve it"
-        )
-    if actor.role is not None and actor.role == found.actor.role:
-        raise PlanRefused(
-            found.plan_id,
-            "same role",
-            f"the plan was made as database role {actor.role!r}; approve as another",
-        )
 
 
 def _change(after: Plan) -> Change[Plan]:

@@ -7,10 +7,11 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from engine.checkpoints.tables import tenant_of
-from engine.clock import from_ns, span_ns
+from engine.clock import span_ns
 from engine.database.columns import check_id
 from engine.desk.audit.model import Deed
 from engine.desk.held import MAX_HELD, HeldMoney, held
+from engine.desk.jobs.executors.outcomes import shown_instant
 from engine.desk.moment import moment
 from engine.desk.plans.budget import Budget
 from engine.desk.plans.delete_lines import bytes_of, lines_of, rows_of
@@ -130,7 +131,7 @@ def _judge(draft: Draft, planned: Sequence[Node], money: dict[str, HeldMoney], a
     for node in planned:
         row = node.row
         if _live(node, at):
-            until = from_ns(row.claim_expires_at).isoformat()
+            until = shown_instant(row.claim_expires_at)
             draft.block(
                 f"{node.thread_id}: {row.claim_holder} holds it, token {row.claim_token}, until {until}"
             )

@@ -10,6 +10,7 @@ from engine.clock import from_ns, to_ns
 from engine.database.columns import Identifier, check_id
 from engine.database.statement import Statement
 from engine.desk.moment import moment
+from engine.desk.plans.approval import check_approved
 from engine.desk.plans.model import MOST_ITEMS, PlanState
 from engine.desk.plans.rows import headers, plan_of
 from engine.desk.plans.sealed import hash_of, item_of
@@ -113,6 +114,7 @@ def checked_for_execution(
     found = locked(connection, plan_id, now)
     if found.state is not PlanState.READY:
         raise refused_by_state(found)
+    check_approved(connection, found)
     if hash_stored(connection, plan_id) != found.hash:
         raise PlanRefused(plan_id, "changed", "what is stored of it is not what was planned; plan again")
     if confirmation != found.phrase:

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import case, false, select, true
 
-from engine.checkpoints.records import instant_of
-from engine.clock import from_ns
+from engine.checkpoints.records import Undecodable, instant_of
+from engine.clock import from_ns, span_ns
 from engine.database.constructs import page_now
 from engine.desk.actor import Actor
 from engine.desk.audit.model import Deed
-from engine.desk.plans.model import Plan, PlanState
+from engine.desk.plans.model import LIFETIME, Plan, PlanState
 from engine.desk.plans.sealed import totals_of
 from engine.desk.tables import job, plan, plan_item
 
@@ -39,7 +39,14 @@ def headers() -> Select[Any]:
 
 
 def plan_of(row: Any, now: int | None = None) -> Plan:
-    """A row of `headers`; `now` (ns) in place of the moment that it was read at."""
+    """A row of `headers`; `now` (ns) in place of the moment that it was read at. Undecodable for another's row."""
+    try:
+        return _read(row, now)
+    except (ValueError, TypeError, KeyError) as error:
+        raise Undecodable(f"plan {row.plan_id!r}: {error}") from error
+
+
+def _read(row: Any, now: int | None) -> Plan:
     totals, approval = totals_of(row.totals)
     approver = None if row.approved_by is None else Actor.of(json.loads(row.approved_by))
     return Plan(
@@ -66,7 +73,8 @@ def _state(row: Any, now: int, *, blocked: bool, approval: bool) -> PlanState:
         return PlanState.EXECUTED
     if row.cancelled_at is not None:
         return PlanState.CANCELLED
-    if row.expires_at <= now:
+    # Made later than now: the clock was set back, and how old it is cannot be told.
+    if row.expires_at <= now or row.created_at - span_ns(LIFETIME) > now:
         return PlanState.EXPIRED
     if row.released:
         return PlanState.CANCELLED

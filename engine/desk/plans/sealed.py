@@ -7,6 +7,7 @@ import json
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
+from engine.checkpoints.records import Undecodable
 from engine.database.columns import dump
 from engine.desk.plans.model import Item, ItemKind, Line, NotApplicable, Totals
 
@@ -24,9 +25,12 @@ def item_text(item: Item) -> ItemText:
 
 
 def item_of(row: Any) -> Item:
-    """A `plan_item` row."""
-    note = {} if row.note is None else json.loads(row.note)
-    return Item(row.n, ItemKind(row.kind), row.object_id, json.loads(row.guard), note)
+    """A `plan_item` row; Undecodable for one that was not written as such."""
+    try:
+        note = {} if row.note is None else json.loads(row.note)
+        return Item(row.n, ItemKind(row.kind), row.object_id, json.loads(row.guard), note)
+    except (ValueError, TypeError) as error:
+        raise Undecodable(f"item {row.n} of a plan: {error}") from error
 
 
 def totals_text(totals: Totals, *, needs_approval: bool) -> str:

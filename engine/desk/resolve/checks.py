@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import timedelta
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engine.arguments import whole
-from engine.clock import to_ns
+from engine.clock import span_ns, to_ns
 from engine.desk.money_views import ReservationKind
 from engine.desk.resolve.model import MOST_EVIDENCE, Shows
 from engine.errors import ValidationError
@@ -19,6 +20,10 @@ if TYPE_CHECKING:
     from engine.desk.money_views import ReservationDetail
     from engine.desk.resolve.model import Evidence
     from engine.spend.answers import Answer
+
+
+SKEW: Final = timedelta(minutes=1)
+"""By which an observer's clock may be ahead of the store's."""
 
 
 class Weight(StrEnum):
@@ -71,22 +76,43 @@ def check_grounds(answer: Answer, evidence: Sequence[Evidence], reason: str | No
         raise ValidationError("reason", ("is needed: say why, for those who read the audit later",))
 
 
+def check_seen(evidence: Sequence[Evidence], now: int) -> None:
+    """ValidationError for evidence that nobody can have seen yet by the store's `now` (ns), a minute of skew allowed;
+    and for a source that is said to begin later than it was looked at.
+    """
+    wrong = [f"{number} {text}" for number, item in enumerate(evidence, 1) for text in _impossible(item, now)]
+    if wrong:
+        raise ValidationError("evidence", tuple(wrong))
+
+
+def _impossible(item: Evidence, now: int) -> list[str]:
+    found = []
+    if to_ns(item.observed_at) > now + span_ns(SKEW):
+        found.append("was observed in the future, by the store's clock: say when it was seen")
+    if item.covers_from is not None and item.covers_from > item.observed_at:
+        found.append("covers from later than it was observed: say since when the source had records then")
+    return found
+
+
 def weigh(
     detail: ReservationDetail, answer: Answer | None, evidence: Sequence[Evidence]
 ) -> tuple[Check, ...]:
     """What the operator is told of his evidence before he decides; nothing here keeps him from it but NEED."""
-    found = [Check(Weight.NEED, "no evidence yet: at least one item")] if not evidence else []
+    lacking = not evidence and not isinstance(answer, Deferred)
+    found = [Check(Weight.NEED, "no evidence yet: at least one item")] if lacking else []
+    at = to_ns(detail.as_of)
     for number, item in enumerate(evidence, 1):
+        found += [Check(Weight.NEED, f"evidence {number} {text}") for text in _impossible(item, at)]
         found += [Check(Weight.WARN, f"evidence {number} {text}") for text in _doubts(detail, item)]
         found += [Check(Weight.WARN, f"evidence {number} {text}") for text in _contradictions(answer, item)]
-    if evidence and not any(check.weight is Weight.WARN for check in found):
+    if evidence and not found:
         found.append(Check(Weight.OK, "the evidence is newer than the call, and says what you say"))
     return tuple(found)
 
 
 def _doubts(detail: ReservationDetail, item: Evidence) -> list[str]:
     row, doubts = detail.row, []
-    if item.observed_at > detail.as_of:
+    if detail.as_of < item.observed_at <= detail.as_of + SKEW:
         doubts.append("was observed in the future, by the store's clock")
     if row.created_at is not None and item.observed_at < row.created_at:
         doubts.append("is older than the reservation")

@@ -19,7 +19,7 @@ from engine.desk.jobs.model import ItemOutcome
 from engine.desk.jobs.recorded import Change, recorded
 from engine.desk.moment import moment
 from engine.desk.money_views import ReservationKind
-from engine.desk.resolve.checks import check_answer, check_grounds
+from engine.desk.resolve.checks import check_answer, check_grounds, check_seen
 from engine.desk.resolve.kept import answer_facts
 from engine.desk.resolve.model import Resolution, ResolutionStatus
 from engine.desk.tables import audit
@@ -66,7 +66,8 @@ class Decision:
 def resolve(transactions: Transactions, item: Item, decision: Decision, mandate: Mandate) -> Resolution:
     """Settle or defer the reservation if it still is as it was shown; else say who was first, and with what.
 
-    ValidationError where the answer does not fit the reservation, or has no evidence or reason. All that is decided
+    ValidationError where the answer does not fit the reservation, has no evidence or reason, or evidence that cannot
+    have been seen yet. All that is decided
     stays in the audit for ever: a correction is a new decision that names this one.
     """
     check_grounds(decision.answer, decision.evidence, mandate.reason)
@@ -79,7 +80,9 @@ def resolve(transactions: Transactions, item: Item, decision: Decision, mandate:
 
 
 def _change(connection: Connection, item: Item, decision: Decision, operation_id: str) -> Change[Resolution]:
-    done = write_answer(connection, lock_shown(connection, item), decision.answer)
+    shown = lock_shown(connection, item)
+    check_seen(decision.evidence, moment(connection))
+    done = write_answer(connection, shown, decision.answer)
     made = _resolution(connection, item, decision, done, operation_id)
     result = {"status": made.status.value, **answer_facts(decision.answer), "now": made.now}
     return Change(made, result, {"status": made.status.value, **done.detail})

@@ -15,8 +15,8 @@ from engine.checkpoints.cascade import RENEWALS
 from engine.checkpoints.claims import release, renew
 from engine.checkpoints.deletion import delete_thread, held, shorten
 from engine.checkpoints.model import Fence
-from engine.desk.audit.model import ObjectKind
 from engine.clock import to_ns
+from engine.desk.audit.model import ObjectKind
 from engine.desk.jobs.executors import tree
 from engine.desk.jobs.executors.outcomes import CHANGED, GONE, TREE_CHANGED, Words
 from engine.desk.jobs.executors.taking import TTL, job_holder, mark, take
@@ -76,7 +76,7 @@ class DeleteExecutor:
             held(connection, thread_id, token, fence)
             left = tree.hold_children(connection, thread_id)
             if left:
-                return _SAY.stopped(TREE_CHANGED, children=left)
+                return self._kept_by(left)
             delete_thread(connection, thread_id, token, fence)
         except StaleClaim as lost:
             return _lost(item, lost)
@@ -119,11 +119,18 @@ class DeleteExecutor:
         top = self._path[0]
         left = self._tx.read(_NAME, tree.children_left, item.object_id)
         if left:
-            return _SAY.stopped(TREE_CHANGED, children=left)
+            return self._kept_by(left)
         if top not in (item.object_id, self._marked):
             self._tx.write(_NAME, mark, top, self._held[top])
             self._marked = top
         return self._shorten(item.object_id, still_ours)
+
+    def _kept_by(self, children: list[str]) -> Done:
+        """One that was not planned stops the job (ruling 54); one that was left alone keeps its parents."""
+        planned = self._planned or {}
+        if all(child in planned for child in children):
+            return _SAY.skipped(f"{children[0]} below it stays", children=children)
+        return _SAY.stopped(TREE_CHANGED, children=children)
 
     def _shorten(self, thread_id: str, still_ours: Between) -> Done | None:
         for _ in range(MAX_STEPS):
