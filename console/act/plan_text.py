@@ -63,7 +63,7 @@ def lines(view: PlanView, command: str | None) -> Iterator[Safe]:
 def _facts(view: PlanView) -> Iterator[tuple[str, Safe]]:
     yield "in all", _total(view)
     if view.micro or view.units:
-        yield "at stake", own(f"{present.usd(view.micro)} USD, {view.units:,} units")
+        yield "at stake", own(f"{present.usd(view.micro)} USD, {several(view.units, 'unit')}")
     for label, told in (("stays", view.kept), ("BLOCKED", view.blockers), ("warning", view.warnings)):
         for each in told:
             yield label, safe(each, LONG)

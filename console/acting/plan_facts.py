@@ -136,7 +136,7 @@ def _table(view: PlanView) -> Iterator[Line]:
     yield (Cell(own(_row("TOTAL", f"{view.rows:,}", _size(view.bytes), told)), Tone.STRONG),)
     if view.micro or view.units:
         money = f" at stake: {present.usd(view.micro)} USD" + (
-            f", {view.units:,} units" if view.units else ""
+            f", {several(view.units, 'unit')}" if view.units else ""
         )
         yield (Cell(own(money), Tone.WARN),)
 

@@ -80,7 +80,8 @@ class ChangingPage(ListedPage):
             return
         asked = self._asked()
         if asked is not None:
-            about = asking.Meant(asked, f"/{self.filter}", f"{self._extent().of} rows")
+            rows = self._extent().of
+            about = asking.Meant(asked, f"/{self.filter}", f"{rows} {'row' if rows == '1' else 'rows'}")
             asking.reconcile(self, about, self.address_text())
 
     def do_sweep(self) -> None:

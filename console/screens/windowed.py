@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from console import export
 from console.config.titles import shown_of
 from console.export import Form
-from console.present import Tone, own, safe
+from console.present import Tone, own, safe, several
 from console.screens.columns import ColumnsScreen
 from console.screens.filtered import FilteredPage
 from console.widgets.prompt import Purpose
@@ -101,4 +101,6 @@ class WindowPage(FilteredPage):
         except export.ExportError as error:
             self.say(safe(str(error), 600), Tone.WARN)
             return
-        self.say(own(f"{len(rows):,} rows of this window, no others, are in {safe(str(written), 600)}"))
+        self.say(
+            own(f"{several(len(rows), 'row')} of this window, no others, are in {safe(str(written), 600)}")
+        )

@@ -67,7 +67,6 @@ USAGE = (
     ("resolve", "S", "day", "source", "x", "--released", *GIVEN, E, GOOD),
     ("resolve", "S", "tentative", "t", "x", "--released", *GIVEN, E, GOOD),
     ("outcome", "S"),
-    ("grants", "--role", "worker"),
     ("grants", "--to", "x"),
 )
 REFUSED = (

@@ -222,7 +222,8 @@ def test_a_reconcile_pass_and_a_sweep_take_their_options(harness: Harness, holdw
         "--lapsed", "--meters-before", "90d", "--prefix", "a",
     )  # fmt: skip
     assert set(swept["params"]["parts"]) == {"threads", "tombstones", "lapsed rows", "meters"}
-    dated = planned(holdwatch, "plan", "sweep", harness.url, "--meters-before", "2026-01-01T00:00:00Z")
+    asked = ("plan", "sweep", harness.url, "--meters-before", "2026-01-01T00:00:00Z", "--dry-run")
+    dated = planned(holdwatch, *asked)
     assert dated["params"]["before"] == 1_767_225_600 * 10**9
 
 

@@ -148,7 +148,7 @@ def test_a_decision_is_written_under_what_was_shown(
     )
     shown = looking.resolvable(Address(Kind.DAY, "", which))
     assert shown is not None
-    seen = Evidence(EvidenceKind.PROVIDER_CONSOLE, "req_1", T0 + timedelta(minutes=2), Shows.NOT_SPENT)
+    seen = Evidence(EvidenceKind.PROVIDER_CONSOLE, "req_1", T0 + timedelta(minutes=1), Shows.NOT_SPENT)
     assert [check.weight for check in looking.weigh(shown.story.row.address, Released(), ())] == ["need"]
     with pytest.raises(GatewayError, match="evidence"):
         acting.resolve(shown, Released(), (), order("resolve"))

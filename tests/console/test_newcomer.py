@@ -71,7 +71,7 @@ def test_the_digit_asks_before_it_drops_a_decision_that_is_half_typed() -> None:
         form.made, form.sending = None, True
         app.do_reservations()
         await pilot.pause()
-        assert app.screen is form
+        assert isinstance(app.screen, ResolveScreen)
         assert "being written" in said(pilot)
         form.sending = False
         form.form.outcomes.focus()
@@ -92,7 +92,7 @@ def test_the_menu_of_who_decides_shows_all_its_entries_at_80x24_and_says_how_man
         sheet = (await menu(pilot, app)).query_one(Pane)
         assert sheet.border_title == "reconcile all that is due: who decides"
         await until(pilot, lambda: sheet.size.height >= len(sheet.text.splitlines()) > 4)
-        assert "as configured" in sheet.text or "count as spent" in sheet.text
+        assert "count as spent" in " ".join(sheet.text.split())
 
     play(FakeActing(), scene)
 
@@ -141,10 +141,14 @@ def test_a_thread_that_never_was_is_not_told_as_one_that_went() -> None:
 
 
 def test_the_window_that_is_open_and_jobs_that_run_are_no_unknown_outcomes() -> None:
-    intents = tuple(audit_row(seq) for seq in (1, 2, 3))
+    intents = tuple(audit_row(seq) for seq in (2, 4, 6))
     assert ended(intents, intents[0].operation, {intents[2].operation}) == (intents[1],)
     assert ended(intents, "", ()) == intents
 
 
 def test_one_is_said_in_the_singular() -> None:
-    assert (several(1, "row"), several(0, "row"), several(1_200, "item")) == ("1 row", "0 rows", "1,200 items")
+    assert (several(1, "row"), several(0, "row"), several(1_200, "item")) == (
+        "1 row",
+        "0 rows",
+        "1,200 items",
+    )

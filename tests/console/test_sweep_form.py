@@ -20,10 +20,12 @@ def test_no_label_reads_as_if_it_protected_something() -> None:
         assert labels[name].startswith("remove "), labels[name]
     assert all(len(label) < 50 for label in labels.values()), "a column of the form has that many cells"
     for field in FIELDS:
-        assert field.hint.startswith(("no ", "none", "any ")), "a hint that reads as a value reads as filled in"
+        assert field.hint.startswith(("no ", "none", "any ")), (
+            "a hint that reads as a value reads as filled in"
+        )
 
 
 def test_one_field_asks_for_its_own_part_alone() -> None:
     wish = wish_of({"events": "10"})
-    assert (wish.parts, wish.max_events) == ({SweepPart.THREADS}, 10)
+    assert (wish.parts, wish.max_events) == (frozenset({SweepPart.THREADS}), 10)
     assert (wish.max_age, wish.max_checkpoints, wish.tombstone_age) == (None, None, None)

@@ -30,7 +30,7 @@ MK = Actor("mk", "bastion-2", role="ops_rw")
 JO = Actor("jo", "laptop", role="ops_rw")
 MICRO = 300_000
 MINUTE = timedelta(minutes=1)
-SEEN = Evidence(EvidenceKind.PROVIDER_CONSOLE, "req_9911", T0 + 5 * MINUTE, Shows.NOT_SPENT)
+SEEN = Evidence(EvidenceKind.PROVIDER_CONSOLE, "req_9911", T0 + MINUTE, Shows.NOT_SPENT)
 RESOLVED, OVERTAKEN = ResolutionStatus.RESOLVED, ResolutionStatus.OVERTAKEN
 
 

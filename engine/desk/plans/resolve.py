@@ -71,7 +71,11 @@ def _becomes(shown: Shown, answer: Answer) -> str:
 
 
 def _held(shown: Shown) -> str:
-    return dollars(shown.most) if isinstance(shown, ShownDay) else f"{shown.question.units} units"
+    return (
+        dollars(shown.most)
+        if isinstance(shown, ShownDay)
+        else f"{shown.question.units} unit{'' if shown.question.units == 1 else 's'}"
+    )
 
 
 def _phrase(shown: Shown, answer: Answer) -> str:
@@ -88,4 +92,5 @@ def _phrase(shown: Shown, answer: Answer) -> str:
 def _amount(shown: Shown, figure: int | None) -> str:
     if isinstance(shown, ShownDay):
         return dollars(shown.most if figure is None else figure).removesuffix(" USD")
-    return f"{shown.question.units} UNITS"
+    units = shown.question.units
+    return f"{units} UNIT{'' if units == 1 else 'S'}"

@@ -64,7 +64,12 @@ class ThreadSweep:
     def lines(self) -> tuple[Line, ...]:
         """The table of what goes."""
         return (
-            Line("checkpoint", self.checkpoints, self.bytes, f"of {self.threads} threads"),
+            Line(
+                "checkpoint",
+                self.checkpoints,
+                self.bytes,
+                f"of {self.threads} thread{'' if self.threads == 1 else 's'}",
+            ),
             Line("event", self.events, None if self.events else 0),
             Line("tombstone", self.tombstones, 0),
         )
