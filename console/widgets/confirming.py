@@ -137,7 +137,7 @@ class Confirming(Vertical):
         if self.missing:
             away = any(choice.has_focus for choice in self.query(Choice)) and not self._blocker
             return Cell(safe(f" {self.missing}{': up, or tab, goes to it' if away else ''}"), Tone.MUTED)
-        asks = self._asked.level is Level.ASK
+        asks = self._asked.level is Level.ASK and not self._asked.reasoned
         return Cell(
             own(" y does it, n or esc does not" if asks else " ready: Enter on the deed does it"), Tone.MUTED
         )
@@ -205,15 +205,16 @@ class Confirming(Vertical):
         event.stop()
         if not self.quiet.lets_through():
             self.tell()
-        elif self._asked.reasoned and not self.reason and event.character is not None:
-            self._begin_reason(event.character)
+        elif self._asked.reasoned:
+            if event.character is not None and event.character.isprintable():
+                self._add_to_reason(event.character)
         elif self._asked.level is Level.ASK and event.character == "y":
             self._do()
         elif self._asked.level is Level.ASK and event.character == "n":
             self.post_message(self.Left())
 
-    def _begin_reason(self, character: str) -> None:
-        """What is typed while the focus still is on an answer is the reason: nothing of it is lost."""
+    def _add_to_reason(self, character: str) -> None:
+        """What is typed while the focus still is on an answer is the reason: no letter of it is an answer."""
         line = self.query_one("#reason", Input)
         line.focus()
         line.insert_text_at_cursor(character)

@@ -108,6 +108,7 @@ def test_report_92_ascii_draws_nothing_else() -> None:
         await pilot.press("semicolon")
         await pilot.pause(0.1)
         await look("palette")
+        await pilot.press("escape")
 
     run(ascii_app(), scene)
 

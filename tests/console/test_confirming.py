@@ -143,6 +143,16 @@ def test_what_is_typed_before_the_reason_has_the_focus_is_the_reason() -> None:
     assert play(REASONED, scene) == [Confirmed(PHRASE, "nanny")]
 
 
+def test_no_letter_of_a_reason_is_an_answer_however_fast_it_comes() -> None:
+    async def scene(pilot: Pilot[None], host: Host) -> None:
+        await settle(pilot, host)
+        await pilot.press(*keys_of("nightly yes"))
+        assert host.given == []
+        assert host.screen.query_one(Confirming).reason == "nightly yes"
+
+    assert play(Asked(Level.ASK, "Turn on", reasoned=True), scene) == []
+
+
 def test_a_pasted_phrase_is_refused_and_said() -> None:
     async def scene(pilot: Pilot[None], host: Host) -> None:
         await settle(pilot, host)
