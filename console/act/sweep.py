@@ -18,29 +18,32 @@ from console.read.options import AsJson  # noqa: TC001 - typer reads it at run t
 if TYPE_CHECKING:
     from datetime import datetime
 
+Tables = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="TABLE", help="Of --lapsed: these tables instead of all that have such rows."),
+]
+MaxAge = Annotated[
+    str | None, typer.Option(metavar="SPAN", help="Remove checkpoints and events older than 30m, 12h or 90d.")
+]
+MaxCheckpoints = Annotated[
+    int | None,
+    typer.Option(
+        min=1,
+        metavar="N",
+        help="Remove a thread's checkpoints beyond its newest N, and the events from before those.",
+    ),
+]
+MaxEvents = Annotated[
+    int | None, typer.Option(min=0, metavar="N", help="Remove a thread's events beyond its newest N.")
+]
+
 
 def sweep(
     store: Store,
-    tables: Annotated[
-        list[str] | None,
-        typer.Argument(metavar="TABLE", help="Of --lapsed: these tables instead of all that have such rows."),
-    ] = None,
-    max_age: Annotated[
-        str | None,
-        typer.Option(metavar="SPAN", help="Remove checkpoints and events older than 30m, 12h or 90d."),
-    ] = None,
-    max_checkpoints: Annotated[
-        int | None,
-        typer.Option(
-            min=1,
-            metavar="N",
-            help="Remove a thread's checkpoints beyond its newest N, and the events from before those.",
-        ),
-    ] = None,
-    max_events: Annotated[
-        int | None,
-        typer.Option(min=0, metavar="N", help="Remove a thread's events beyond its newest N."),
-    ] = None,
+    tables: Tables = None,
+    max_age: MaxAge = None,
+    max_checkpoints: MaxCheckpoints = None,
+    max_events: MaxEvents = None,
     tombstones: Annotated[
         str | None, typer.Option(metavar="SPAN", help="Forget threads deleted longer ago.")
     ] = None,

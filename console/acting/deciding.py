@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from console import present
 from console.acting import resolution_facts
 from console.acting.resolving import Check
 from console.acting.second import second_eyes
@@ -102,7 +103,7 @@ def told(made: Resolution, deed: str) -> str:
         return f"{made.came.value}: nothing was changed; {made.now}"
     first = decision_of(made.first)
     seen = "; ".join(" ".join(filter(None, (item.text, item.file))) for item in first.evidence)
-    when = first.row.at.strftime("%Y-%m-%dT%H:%M:%SZ")
+    when = present.instant(first.row.at)
     what = " ".join(filter(None, (first.row.deed, first.answer, first.came)))
     return (
         f"overtaken: {first.row.actor} was first at {when}: {what}"

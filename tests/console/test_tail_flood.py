@@ -111,7 +111,10 @@ def test_ruling_58_twenty_thousand_events_a_second_block_no_key() -> None:
                 if worst[-1] <= BLOCKED:
                     break
             assert min(worst) <= BLOCKED, worst
-            assert gateway.frames - frames <= (time.monotonic() - began) / FRAME_SECONDS + 2
+            most = (time.monotonic() - began) / FRAME_SECONDS
+            assert (
+                gateway.frames - frames <= most * 1.25 + 4
+            )  # two kinds of reads, and a short time to count in
             tail = screen._tail
             assert tail.received >= tail.dropped + RING
             assert tail.dropped > 0

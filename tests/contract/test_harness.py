@@ -9,16 +9,18 @@ import pytest
 from sqlalchemy import text
 
 import engine.checkpoints.tables
+import engine.desk.tables
+import engine.spend.day.tables
 from engine.database.columns import METADATA, Instant
 from engine.errors import SchemaMismatch
 from tests.support.builders import TTL, claim, fresh_id
 from tests.support.rows import rows_of
-from tests.support.shift import GIVEN_BY_CALLERS, shifted_columns
+from tests.support.shift import NEVER_COMPARED, shifted_columns
 
 if TYPE_CHECKING:
     from tests.support.harness import Harness
 
-PRODUCERS = GIVEN_BY_CALLERS | {("event", "timestamp")}
+PRODUCERS = NEVER_COMPARED | {("event", "timestamp")}
 """Instants that a caller brings along, which no passing of the store's time may touch."""
 
 

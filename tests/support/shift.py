@@ -12,8 +12,10 @@ if TYPE_CHECKING:
 
 STORED_BY_THE_CLOCK = ("_at", "_until")
 """How the names of columns end that the store's clock fills, or that it is compared with."""
-GIVEN_BY_CALLERS = frozenset({("checkpoint", "created_at")})
-"""A producer's own instants: no clock of the store's is ever compared with them."""
+NEVER_COMPARED = frozenset({("checkpoint", "created_at"), ("audit", "at")})
+"""A producer's own instants, and those of entries that nothing may change: the store's clock is never compared
+with them.
+"""
 
 _COLUMNS = text(
     "SELECT table_name, column_name FROM information_schema.columns"
@@ -33,6 +35,7 @@ def shifted_columns(connection: Connection) -> dict[str, list[str]]:
     """The columns that move, by table."""
     found: dict[str, list[str]] = {}
     for table, column in connection.execute(_COLUMNS):
-        if column.endswith(STORED_BY_THE_CLOCK) and (table, column) not in GIVEN_BY_CALLERS:
+        filled = column == "at" or column.endswith(STORED_BY_THE_CLOCK)
+        if filled and (table, column) not in NEVER_COMPARED:
             found.setdefault(table, []).append(column)
     return found
