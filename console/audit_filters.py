@@ -43,11 +43,6 @@ def of_thread(thread: str) -> str:
     return f"thread:{quoted(thread)}"
 
 
-def of_claim(thread: str) -> str:
-    """The filter for what was done to a thread's claim."""
-    return f"claim:{quoted(thread)}"
-
-
 def of_reservation(address: Address) -> str | None:
     """The filter for what was done to a reservation; None for a tentative row, of which the audit knows nothing."""
     name = name_of(address)

@@ -55,7 +55,7 @@ def _totals(shown: Shown, answer: Answer) -> Totals:
     phrase = _phrase(shown, answer)
     if isinstance(shown, ShownDay):
         return Totals(rows=1, lines=lines, kept=_KEPT, micro=shown.most, phrase=phrase)
-    return Totals(rows=1, lines=lines, kept=_KEPT, units=shown.question.units, phrase=phrase)
+    return Totals(rows=1, lines=lines, kept=_KEPT, units=shown.most, phrase=phrase)
 
 
 def _becomes(shown: Shown, answer: Answer) -> str:
@@ -74,7 +74,7 @@ def _held(shown: Shown) -> str:
     return (
         dollars(shown.most)
         if isinstance(shown, ShownDay)
-        else f"{shown.question.units} unit{'' if shown.question.units == 1 else 's'}"
+        else f"{shown.most} unit{'' if shown.most == 1 else 's'}"
     )
 
 
@@ -92,5 +92,5 @@ def _phrase(shown: Shown, answer: Answer) -> str:
 def _amount(shown: Shown, figure: int | None) -> str:
     if isinstance(shown, ShownDay):
         return dollars(shown.most if figure is None else figure).removesuffix(" USD")
-    units = shown.question.units
+    units = shown.most
     return f"{units} UNIT{'' if units == 1 else 'S'}"

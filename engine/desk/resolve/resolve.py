@@ -14,11 +14,9 @@ from engine.desk.audit.model import Deed, ObjectKind, Phase, Told
 from engine.desk.audit.pages import entry_of
 from engine.desk.jobs.executor import Done
 from engine.desk.jobs.executors.settling import lock_shown
-from engine.desk.jobs.executors.shown_day import ShownDay
 from engine.desk.jobs.model import ItemOutcome
 from engine.desk.jobs.recorded import Change, recorded
 from engine.desk.moment import moment
-from engine.desk.money_views import ReservationKind
 from engine.desk.resolve.checks import check_answer, check_grounds, check_seen
 from engine.desk.resolve.kept import answer_facts
 from engine.desk.resolve.model import Resolution, ResolutionStatus
@@ -99,10 +97,7 @@ def write_answer(connection: Connection, shown: Shown | Done, answer: Answer) ->
 
 def check_fits(shown: Shown, answer: Answer, now: int) -> None:
     """ValidationError unless the answer fits the reservation; `now` in nanoseconds."""
-    if isinstance(shown, ShownDay):
-        check_answer(ReservationKind.DAY, shown.most, answer)
-    else:
-        check_answer(ReservationKind.METER, shown.question.units, answer)
+    check_answer(shown.kind, shown.most, answer)
     if isinstance(answer, Deferred) and to_ns(answer.retry_at) <= now:
         raise ValidationError("retry_at", ("must be in the future, by the store's clock",))
 

@@ -10,6 +10,7 @@ from engine.clock import from_ns
 from engine.database.statement import Statement
 from engine.desk.audit.model import ObjectKind
 from engine.desk.jobs.executors.outcomes import CHANGED, GONE, Words
+from engine.desk.money_views import ReservationKind
 from engine.spend.answers import Consumed, Deferred, Released
 from engine.spend.day import days
 from engine.spend.day.model import expired_of
@@ -35,6 +36,8 @@ _GUARD: Final = ("deferrals", "expires_at", "next_check_at")
 
 class ShownDay:
     """An open reservation that is as it was shown, to the end of the transaction where its row is locked."""
+
+    kind: Final = ReservationKind.DAY
 
     def __init__(self, row: Any) -> None:
         self._row = row

@@ -11,6 +11,7 @@ from engine.database.statement import Statement
 from engine.desk.audit.model import ObjectKind
 from engine.desk.jobs.executors.meter_tables import tables_of
 from engine.desk.jobs.executors.outcomes import CHANGED, GONE, Words
+from engine.desk.money_views import ReservationKind
 from engine.spend.answers import Consumed, Deferred, Released, evidence_text
 from engine.spend.meter.instants import from_ms, to_ms
 from engine.spend.meter.model import Outcome, ReservationState, SettlementStatus
@@ -56,11 +57,18 @@ def _statements(tables: MeterTables) -> _Statements:
 class ShownMeter:
     """A reserved row that is as it was shown, to the end of the transaction where it is locked."""
 
+    kind: Final = ReservationKind.METER
+
     def __init__(self, tables: MeterTables, row: Any) -> None:
         self._tables = tables
         self._row = row
         self.fenced = tables.has_fences and bool(row.fenced)
         self.due_at: int = row.expires_at * NS_A_MS
+
+    @property
+    def most(self) -> int:
+        """What it is settled at, always whole: its units."""
+        return int(self._row.units)
 
     @property
     def question(self) -> MeterReservation:
