@@ -12,21 +12,18 @@ from console.act.options import JobId, MaybeReason, Reason, ResolverOption  # no
 from console.act.reporting import report
 from console.act.sending import order, sent
 from console.act.site import site, window
-from console.acting import equivalent
+from console.acting import equivalent, job_moves
 from console.command_line import ConfigFile, Exit, Store
 from console.present import own
 from console.read.options import AsJson  # noqa: TC001 - typer reads it at run time
 from console.read.output import print_document, print_lines, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from console.act.site import Site
-    from console.acting.equivalent import Aim
+    from console.acting.job_moves import Move
     from console.acting.jobs import JobRow
-    from console.acting.model import Order
-    from console.gateway.acting import EngineActing
 
 NOTHING_WAITS: Final = "no job waits for a runner"
 
@@ -61,63 +58,30 @@ def pause(
     store: Store, job: JobId, reason: Reason, as_json: AsJson = False, config: ConfigFile = None
 ) -> None:
     """Let nobody go on with a job until it is resumed; its runner finishes the item at hand."""
-    _moved(
-        _Move("pause", equivalent.pausing, lambda acting: acting.pause_job),
-        store,
-        job,
-        reason,
-        as_json,
-        config,
-    )
+    _moved(job_moves.PAUSE, store, job, reason, as_json, config)
 
 
 def resume(
     store: Store, job: JobId, reason: Reason, as_json: AsJson = False, config: ConfigFile = None
 ) -> None:
     """Let a paused job be taken again."""
-    _moved(
-        _Move("resume", equivalent.resuming, lambda acting: acting.resume_job),
-        store,
-        job,
-        reason,
-        as_json,
-        config,
-    )
+    _moved(job_moves.RESUME, store, job, reason, as_json, config)
 
 
 def cancel(
     store: Store, job: JobId, reason: Reason, as_json: AsJson = False, config: ConfigFile = None
 ) -> None:
     """End a job where it stands: what was applied stays, the rest is left alone."""
-    _moved(
-        _Move("cancel", equivalent.ending, lambda acting: acting.cancel_job),
-        store,
-        job,
-        reason,
-        as_json,
-        config,
-    )
+    _moved(job_moves.CANCEL, store, job, reason, as_json, config)
 
 
-class _Move:
-    """One of the three: the audit's word, its shell line, and the call that does it."""
-
-    def __init__(
-        self,
-        deed: str,
-        line: Callable[[Aim, str, str], str],
-        call: Callable[[EngineActing], Callable[[str, Order], JobRow]],
-    ) -> None:
-        self.deed, self.line, self.call = deed, line, call
-
-
-def _moved(move: _Move, store: str, job: str, reason: str, as_json: bool, config: Path | None) -> None:
+def _moved(move: Move, store: str, job: str, reason: str, as_json: bool, config: Path | None) -> None:
     why = options.reason_of(reason)
     with site(store, config) as found:
         command = move.line(found.aim, job, why)
         with window(found, move.deed, why, command) as acting:
             given = order(move.deed, why, command)
-            row = sent(found, given, lambda: move.call(acting)(job, given), lambda: _row(found, job))
+            row = sent(found, given, lambda: move.call(acting, job, given), lambda: _row(found, job))
         report(found, row, Exit.OK, as_json=as_json, more={"operation": given.operation})
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, cast
 
 from console import actions
-from console.acting import equivalent, job_words
+from console.acting import equivalent, job_moves, job_words
 from console.acting.confirmation import Asked
 from console.acting.jobs import JobState
 from console.acting.model import Order
@@ -18,47 +18,29 @@ from console.screens.confirm import ConfirmScreen, Question, still_may
 from console.screens.listed import ListedPage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from console.acting.confirmation import Confirmed
-    from console.acting.door import Acting
-    from console.acting.equivalent import Aim
+    from console.acting.job_moves import Move
     from console.acting.jobs import JobRow
     from console.app import HoldwatchApp
 
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """A change of a job's state: the words for it, and the call; `told` is what is said once it is made."""
+    """A change of a job's state with the dialog's word for it; `told` is what is said once it is made."""
 
     word: str
-    what: str
-    command: Callable[[Aim, str, str], str]
+    move: Move
     told: str
-    call: Callable[[Acting, str, Order], JobRow]
+
+    @property
+    def what(self) -> str:
+        """What is done."""
+        return f"{self.move.deed} job"
 
 
-_PAUSE = _Move(
-    "Pause",
-    "pause job",
-    equivalent.pausing,
-    "is paused: its runner stops after the item at hand",
-    lambda acting, job, order: acting.pause_job(job, order),
-)
-_RESUME = _Move(
-    "Go on",
-    "resume job",
-    equivalent.resuming,
-    "may go on: B runs it here",
-    lambda acting, job, order: acting.resume_job(job, order),
-)
-_CANCEL = _Move(
-    "End it",
-    "cancel job",
-    equivalent.ending,
-    "is cancelled: what was applied stays",
-    lambda acting, job, order: acting.cancel_job(job, order),
-)
+_PAUSE = _Move("Pause", job_moves.PAUSE, "is paused: its runner stops after the item at hand")
+_RESUME = _Move("Go on", job_moves.RESUME, "may go on: B runs it here")
+_CANCEL = _Move("End it", job_moves.CANCEL, "is cancelled: what was applied stays")
 
 
 class JobVerbs(ListedPage):
@@ -127,14 +109,14 @@ class JobVerbs(ListedPage):
     def _order(self, row: JobRow, move: _Move) -> Order:
         """Its reason is that of the window: level 1 asks for none of its own."""
         reason = self.session.window.reason
-        command = move.command(equivalent.aim_of(self.session), row.id, reason or equivalent.UNSAID)
+        command = move.move.line(equivalent.aim_of(self.session), row.id, reason or equivalent.UNSAID)
         return Order(move.what, reason or None, self.session.route, command)
 
     async def _send(self, job: str, move: _Move, order: Order) -> None:
         acting = self.session.acting
         assert acting is not None
         try:
-            row = await self.session.sending.send(order, lambda: move.call(acting, job, order))
+            row = await self.session.sending.send(order, lambda: move.move.call(acting, job, order))
         except GatewayError as error:
             self.say(safe(f"{move.what} {job}: {error}", 600), Tone.WARN)
         else:
