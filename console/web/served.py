@@ -5,13 +5,14 @@ It is read-only whatever anybody asks for, and ends when the server is gone.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from console.config import Asked, ConfigError
 from console.starting import open_console, opener_of
@@ -59,5 +60,13 @@ def _leave_with(server: int) -> None:
     os._exit(FAILED)
 
 
+def _leave(code: int) -> NoReturn:
+    """End at once: nobody is left to look, and no thread may keep the process of a tab that is closed."""
+    with contextlib.suppress(OSError):  # the server may be gone before it
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(code)
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    _leave(main())

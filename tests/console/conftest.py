@@ -8,6 +8,7 @@ import pytest
 
 from console import alphabet, times
 from console.config.settings import READ_ONLY_VARIABLE, REFRESH_VARIABLE, TENANT_VARIABLE
+from tests.console import idle
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,6 +23,12 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
         monkeypatch.setenv(variable, str(home))
     for variable in ("HOLDWATCH_CONFIG", REFRESH_VARIABLE, TENANT_VARIABLE, READ_ONLY_VARIABLE):
         monkeypatch.delenv(variable, raising=False)
+
+
+@pytest.fixture(autouse=True)
+def _idle(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pilots wait until the console is calm."""
+    idle.install(monkeypatch)
 
 
 @pytest.fixture(autouse=True)

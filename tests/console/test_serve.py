@@ -93,8 +93,7 @@ def served(path: Path) -> Iterator[Served]:
     found = Served(path)
     yield found
     if found.process.poll() is None:
-        found.process.kill()
-        found.process.communicate(timeout=SECONDS)
+        found.end(signal.SIGINT)  # in order: it ends the consoles it has started
 
 
 def talk(scene: Callable[[aiohttp.ClientSession], Awaitable[None]]) -> None:

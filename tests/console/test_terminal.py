@@ -143,8 +143,8 @@ def test_from_start_to_quit(terminal: Terminal, store: Store) -> None:
     terminal.see("newest first")
     terminal.press("5")
     terminal.see("following")
-    step(store, "thr_three", "arrived")
-    terminal.see("arrived")
+    step(store, "thr_three", "landed")
+    terminal.see("kind      landed")  # in the detail: the cursor is on it
     terminal.press("y")
     terminal.see("sent to terminal (OSC 52): thr_three")
     assert "\x1b]52;c;dGhyX3RocmVl\x07" in terminal.raw
