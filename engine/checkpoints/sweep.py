@@ -110,14 +110,22 @@ def touched(connection: Connection, policy: SweepPolicy, ids: Sequence[str]) -> 
     Ids that came between them since the page was read are left to the next pass, as no guard was asked about
     them; so are the page's last ones where more came than it holds.
     """
+    asked = frozenset(ids)
+    found = touched_between(connection, policy, ids[0], ids[-1], 2 * len(ids))
+    return [each for each in found if each.thread_id in asked]
+
+
+def touched_between(
+    connection: Connection, policy: SweepPolicy, first: str, last: str, most: int
+) -> list[Touched]:
+    """Those from one id to another that the policy could change, of the first `most` threads there."""
     bounds = _bounds(policy)
     rules = tuple(bounds)
     if not rules:
         return []
     statement = _STATEMENTS.setdefault(rules, _touched(rules))
-    asked = frozenset(ids)
-    rows = statement.all(connection, first=ids[0], last=ids[-1], most=2 * len(ids), **bounds)
-    return [Touched(row.thread_id, bool(row.empty)) for row in rows if row.thread_id in asked]
+    rows = statement.all(connection, first=first, last=last, most=most, **bounds)
+    return [Touched(row.thread_id, bool(row.empty)) for row in rows]
 
 
 def _bounds(policy: SweepPolicy) -> dict[str, Any]:

@@ -51,10 +51,12 @@ class ActingDesk(AuditDesk):
         return self._whole("desk.preview_reconcile", preview_reconcile, environment, asked)
 
     def preview_sweep(self, asked: SweepAsked, *, environment: str) -> Preview:
-        """What the policy would take now: the dry run."""
+        """What the policy would take now: the dry run, with what its guard says of it now."""
         from engine.desk.plans import preview_sweep
+        from engine.desk.plans.guarded import told_by_guard
 
-        return self._whole("desk.preview_sweep", preview_sweep, environment, asked)
+        found = self._whole("desk.preview_sweep", preview_sweep, environment, asked)
+        return found if asked.guard is None else told_by_guard(found, asked.guard)
 
     def preview_resolve(
         self,
@@ -67,13 +69,15 @@ class ActingDesk(AuditDesk):
         reason: str,
         environment: str,
         source: str = "",
+        corrects: str | None = None,
     ) -> Preview:
         """What a decision by hand would come to."""
         from engine.desk.plans import preview_resolve
         from engine.desk.resolve.guards import item_of
         from engine.desk.resolve.resolve import Decision
 
-        item, decision = item_of(kind, reservation_id, source, guard), Decision(answer, tuple(evidence))
+        item = item_of(kind, reservation_id, source, guard)
+        decision = Decision(answer, tuple(evidence), corrects)
         return self._whole("desk.preview_resolve", preview_resolve, environment, item, decision, reason)
 
     # Plans: the same, frozen in the store for five minutes
@@ -122,6 +126,7 @@ class ActingDesk(AuditDesk):
         environment: str,
         threshold: Threshold = NEVER,
         source: str = "",
+        corrects: str | None = None,
     ) -> Plan:
         """A decision by hand that is not carried out yet: above the threshold another person approves it first."""
         preview = self.preview_resolve(
@@ -133,6 +138,7 @@ class ActingDesk(AuditDesk):
             reason=reason,
             environment=environment,
             source=source,
+            corrects=corrects,
         )
         return self._kept(preview, actor, threshold)
 
@@ -253,13 +259,17 @@ class ActingDesk(AuditDesk):
         evidence: Sequence[Evidence],
         mandate: Mandate,
         source: str = "",
+        corrects: str | None = None,
     ) -> Resolution:
-        """Decide one reservation under the guard that was shown; OVERTAKEN says who was first, and with what."""
+        """Decide one reservation under the guard that was shown; OVERTAKEN says who was first, and with what.
+
+        `corrects` is the operation of an earlier decision about it that this one puts right.
+        """
         from engine.desk.resolve.guards import item_of
         from engine.desk.resolve.resolve import Decision, resolve
 
         item = item_of(kind, reservation_id, source, guard)
-        return resolve(self._tx, item, Decision(answer, tuple(evidence)), mandate)
+        return resolve(self._tx, item, Decision(answer, tuple(evidence), corrects), mandate)
 
 
 def _guard(

@@ -49,6 +49,12 @@ class AuditDesk(Bound):
         """What a change came to; None: it has no effect in the store."""
         return self._one("desk.outcome_of", operations.outcome_of, operation_id)
 
+    def close_intent(self, operation_id: str, mandate: Mandate) -> KnownOutcome:
+        """Write down the end that an open intent lacks; ValidationError where it may still be under way."""
+        from engine.desk.closing import close_intent
+
+        return close_intent(self._tx, operation_id, mandate)
+
     def missing_rights(self) -> Mapping[Deed, tuple[str, ...]]:
         """The deeds that this role may not do, each with what it lacks."""
         return self._tx.read("desk.missing_rights", rights.missing_rights)

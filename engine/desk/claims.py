@@ -26,6 +26,8 @@ from engine.errors import ValidationError
 from engine.paging import check_limit, decode_cursor, encode_cursor
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy import CTE, BindParameter, ColumnElement, Connection, Select
 
     from engine.desk.claim_filter import ClaimFilter
@@ -35,6 +37,8 @@ _EXPIRES: Final = bindparam("expires", type_=Instant)
 _HOLDER: Final[BindParameter[str]] = bindparam("holder", type_=Identifier)
 _TENANT: Final[BindParameter[str]] = bindparam("tenant", type_=Identifier)
 _END: Final = thread.c.claim_expires_at
+_NEEDED_TO_COUNT: Final = (_END, thread.c.thread_id, thread.c.claim_tenant, thread.c.latest_id)
+"""What a filter may ask of a claim; without one the index alone answers."""
 _RANGES: Final[dict[ClaimState, ColumnElement[bool]]] = {
     ClaimState.LIVE: _END > NOW,
     ClaimState.EXPIRED: _END <= NOW,
@@ -58,7 +62,7 @@ def claims(connection: Connection, wanted: ClaimFilter, after: str | None, limit
 
 def count_claims(connection: Connection, wanted: ClaimFilter) -> Capped:
     """How many claims match; the count stops at 10,000, and where 10,000 were looked at."""
-    stretch = _stretch(wanted, MAX_COUNT + 1)
+    stretch = _stretch(wanted, MAX_COUNT + 1, _NEEDED_TO_COUNT if wanted.searches else (thread.c.thread_id,))
     matching = select(literal(1)).select_from(stretch).where(*_conditions(stretch.c, wanted))
     return count(connection, counting(matching, size_of(stretch)), _values(connection, wanted, None))
 
@@ -82,7 +86,7 @@ def _page(wanted: ClaimFilter, limit: int) -> Select[Any]:
     return header(select(*shown_of_claim(page.c)).subquery("rows"), size_of(stretch).label("looked"))
 
 
-def _stretch(wanted: ClaimFilter, most: int) -> CTE:
+def _stretch(wanted: ClaimFilter, most: int, shown: Iterable[ColumnElement[Any]] = NEEDED) -> CTE:
     """The first claims behind the cursor in the index's own order, whatever else is asked of them."""
     # The holder stands in the row values, never as an equality: else a planner may walk the ids of the store.
     keys = _keys(thread.c, wanted)
@@ -95,7 +99,7 @@ def _stretch(wanted: ClaimFilter, most: int) -> CTE:
         if wanted.expired_since is not None:
             asked.append(_END >= SINCE)
     asked.append(tuple_(*keys) > tuple_(start, ID))
-    return select(*NEEDED).where(*asked).order_by(*keys).limit(most).cte("stretch")
+    return select(*shown).where(*asked).order_by(*keys).limit(most).cte("stretch")
 
 
 def _keys(c: Any, wanted: ClaimFilter) -> tuple[ColumnElement[Any], ...]:

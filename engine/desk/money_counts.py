@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import func, literal, null, select
+from sqlalchemy import and_, case, func, literal, null, select, true
 
 from engine.checkpoints.listing import size_of
 from engine.clock import from_ns
@@ -13,13 +13,24 @@ from engine.database.statement import Statement
 from engine.desk.moment import look
 from engine.desk.money_day import DAY
 from engine.desk.money_sources import all_meters, all_tables, sources_of
-from engine.desk.money_stretch import Asked, asked_of, can_hold, picked, searches, stretch, values_of
+from engine.desk.money_stretch import (
+    Asked,
+    asked_of,
+    by_time,
+    can_hold,
+    of_filter,
+    searches,
+    stretch,
+    values_of,
+)
 from engine.desk.money_views import ReservationState, ReservationTotals, StateCounts
 from engine.desk.pages import capped, together
 from engine.desk.views import MAX_COUNT
 from engine.spend.day.tables import spend_day
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sqlalchemy import ColumnElement, Connection, RowMapping
 
     from engine.desk.money_filter import ReservationFilter
@@ -27,6 +38,8 @@ if TYPE_CHECKING:
     from engine.desk.views import Capped
 
 S = ReservationState
+OF_OPEN_ROWS: Final = (S.OPEN, S.EXPIRED, S.FENCED, S.DUE)
+"""The states that an open row can be in."""
 MAX_DAYS: Final = 10_000
 """Newest days whose money is summed: twenty-seven years of them."""
 _NEWEST_DAYS: Final = (
@@ -72,23 +85,21 @@ def state_counts(connection: Connection, source: Source, at: int) -> StateCounts
     return counts_of(connection.execute(select(*columns), {"at": at // source.tick}).mappings().one())
 
 
-def by_state(source: Source) -> dict[ReservationState, Counting]:
-    """The columns of each state that an open row can be in, named after it."""
+def by_state(
+    source: Source, wanted: Collection[ReservationState] = OF_OPEN_ROWS
+) -> dict[ReservationState, Counting]:
+    """The columns of each state that an open row can be in, named after it; zeros for those not wanted."""
     return {
         state: counting(source, Asked(state, fenced=False, parts={}), state.value)
-        for state in ReservationState
-        if state is not S.SETTLED
+        if state in wanted
+        else _nothing(state.value)
+        for state in OF_OPEN_ROWS
     }
 
 
 def counts_of(row: RowMapping) -> StateCounts:
     """A row of the numbers of `by_state`."""
-    return StateCounts(
-        *(
-            capped(row[state.value], row[f"{state.value}_looked"])
-            for state in (S.OPEN, S.EXPIRED, S.FENCED, S.DUE)
-        )
-    )
+    return StateCounts(*(capped(row[state.value], row[f"{state.value}_looked"]) for state in OF_OPEN_ROWS))
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,26 +115,36 @@ class Counting:
 
 def counting(source: Source, asked: Asked, name: str) -> Counting:
     """Of the open rows that are asked for; of settled ones the number alone has a meaning."""
-    most = MAX_COUNT + 1
     if not can_hold(source, asked):
-        nothing = (literal(0).label(name), literal(0).label(f"{name}_looked"))
-        return Counting(nothing, null().label(f"{name}_first"))
-    time = source.settled if asked.settled and source.settled else source.due
-    only = (source.columns[time],)
-    if not searches(source, asked):
-        bounded = stretch(source, asked, None, most, only).subquery(f"{name}_rows")
-        looked: ColumnElement[Any] = literal(0)
-        head = stretch(source, asked, None, 1, only).scalar_subquery()
-    else:
-        held = stretch(source, asked, None, most, _looked_at(source, asked)).cte(f"{name}_stretch")
-        bounded = picked(source, asked, held, None, most).subquery(f"{name}_rows")
-        looked = size_of(held)
-        head = select(picked(source, asked, held, None, 1).subquery().c[source.due]).scalar_subquery()
-    number = (size_of(bounded).label(name), looked.label(f"{name}_looked"))
-    return Counting(number, head.label(f"{name}_first"))
+        return _nothing(name)
+    source = by_time(source, asked)
+    if searches(source, asked):
+        return _searched(source, asked, name)
+    only = (source.columns[source.settled if asked.settled and source.settled else source.due],)
+    number = size_of(stretch(source, asked, None, MAX_COUNT + 1, only).subquery(f"{name}_rows"))
+    first = stretch(source, asked, None, 1, only).scalar_subquery()
+    return Counting((number.label(name), literal(0).label(f"{name}_looked")), first.label(f"{name}_first"))
+
+
+def _nothing(name: str) -> Counting:
+    number = (literal(0).label(name), literal(0).label(f"{name}_looked"))
+    return Counting(number, null().label(f"{name}_first"))
+
+
+def _searched(source: Source, asked: Asked, name: str) -> Counting:
+    """All three figures from one reading of the stretch."""
+    rows = stretch(source, asked, None, MAX_COUNT + 1, _looked_at(source, asked)).subquery(f"{name}_stretch")
+    wanted = and_(true(), *of_filter(source, asked, rows.c))
+    figures = select(
+        func.count().label("looked"),
+        func.count(case((wanted, 1))).label("number"),
+        func.min(case((wanted, rows.c[source.due]))).label("first"),
+    ).cte(f"{name}_figures")
+    looked, number, first = (select(each).scalar_subquery() for each in figures.c)
+    return Counting((number.label(name), looked.label(f"{name}_looked")), first.label(f"{name}_first"))
 
 
 def _looked_at(source: Source, asked: Asked) -> tuple[ColumnElement[Any], ...]:
-    """Of what a row is made of, as much as is needed to pick it and to order it."""
-    needed = {source.due, source.settled, *source.key, "fenced", "lease_until", *asked.parts}
+    """Of what a row is made of, as much as is needed to pick it."""
+    needed = {source.due, "fenced", *asked.parts} | ({"lease_until"} if "leased" in asked.parts else set())
     return tuple(column for column in source.shown if column.key in needed)

@@ -22,6 +22,7 @@ from engine.desk.money_stretch import (
     Start,
     asked_of,
     asked_of_fences,
+    by_time,
     can_hold,
     page,
     searches,
@@ -150,7 +151,10 @@ def _check_looked(
 ) -> None:
     """ValidationError where a full stretch did not fill the page: there may be more behind it."""
     values, found = of
-    held = stretch(source, asked, start, MAX_DRIVEN + 1).subquery("looked")
+    only = (source.columns[source.settled if asked.settled and source.settled else source.due],)
+    here = start is not None and start.key is not None
+    rows = stretch(source if here else by_time(source, asked), asked, start, MAX_DRIVEN + 1, only)
+    held = rows.subquery("looked")
     if connection.execute(select(size_of(held)), values).scalar_one() <= MAX_DRIVEN:
         return
     field = next(iter(asked.parts), "state")

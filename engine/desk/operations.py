@@ -12,6 +12,7 @@ from engine.clock import from_ns
 from engine.database.columns import check_id, dump
 from engine.database.constructs import Now
 from engine.database.statement import Statement
+from engine.database.upsert import insert_if_absent
 from engine.desk.audit import chain
 from engine.desk.audit.model import Phase, check_object_id
 from engine.desk.tables import audit, operation
@@ -40,17 +41,17 @@ class KnownOutcome:
     result: Mapping[str, Any]
 
 
-_ADD: Final = Statement(
-    insert(operation).values(
-        operation_id=bindparam("op"),
-        kind=bindparam("deed"),
-        object_kind=bindparam("what"),
-        object_id=bindparam("which"),
-        actor=bindparam("who"),
-        at=Now(),
-        result=bindparam("came_to"),
-    )
-)
+_ROW: Final[Mapping[str, Any]] = {
+    "operation_id": bindparam("op"),
+    "kind": bindparam("deed"),
+    "object_kind": bindparam("what"),
+    "object_id": bindparam("which"),
+    "actor": bindparam("who"),
+    "at": Now(),
+    "result": bindparam("came_to"),
+}
+_ADD: Final = Statement(insert(operation).values(**_ROW))
+_ADD_IF_ABSENT: Final = Statement(insert_if_absent(operation, **_ROW))
 _BEGUN: Final = Statement(
     select(audit.c.seq).where(audit.c.operation_id == bindparam("op"), audit.c.phase == Phase.INTENT.value)
 )
@@ -78,15 +79,23 @@ def conclude(connection: Connection, mandate: Mandate, told: Told, result: Mappi
 
 def note(connection: Connection, mandate: Mandate, told: Told, result: Mapping[str, Any]) -> None:
     """Only the operation; the caller adds the audit entries of several together (`chain.append_all`)."""
-    _ADD.count(
-        connection,
-        op=mandate.operation_id,
-        deed=told.deed.value,
-        what=told.object_kind.value,
-        which=check_object_id(told.object_id),
-        who=mandate.actor.name,
-        came_to=dump("result", result),
-    )
+    _ADD.count(connection, **_row(mandate, told, result))
+
+
+def note_if_absent(connection: Connection, mandate: Mandate, told: Told, result: Mapping[str, Any]) -> bool:
+    """The same where the store holds none of that id yet; one whose commit is under way is waited for."""
+    return bool(_ADD_IF_ABSENT.count(connection, **_row(mandate, told, result)))
+
+
+def _row(mandate: Mandate, told: Told, result: Mapping[str, Any]) -> dict[str, Any]:
+    return {
+        "op": mandate.operation_id,
+        "deed": told.deed.value,
+        "what": told.object_kind.value,
+        "which": check_object_id(told.object_id),
+        "who": mandate.actor.name,
+        "came_to": dump("result", result),
+    }
 
 
 def outcome_of(connection: Connection, operation_id: str) -> KnownOutcome | None:

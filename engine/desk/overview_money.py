@@ -10,7 +10,7 @@ from sqlalchemy import BigInteger, bindparam, literal, select
 
 from engine.clock import from_ns, from_span, span_ns
 from engine.desk.days import day_of
-from engine.desk.money_counts import by_state, counts_of, held_micro
+from engine.desk.money_counts import OF_OPEN_ROWS, by_state, counts_of, held_micro
 from engine.desk.money_day import DAY
 from engine.desk.money_sources import Sources, all_meters, all_tables
 from engine.desk.money_stretch import Asked, order_of
@@ -20,7 +20,7 @@ from engine.desk.overview_views import FencesNow, MoneyNow
 from engine.desk.pages import capped, together
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection, Iterable, Sequence
 
     from sqlalchemy import ColumnElement, Connection
 
@@ -56,21 +56,25 @@ class _Found:
 
 def survey(connection: Connection, at: int) -> Survey:
     """Every source: the day store, the meters, the adopting tables."""
-    return _survey(connection, at, Sources((DAY,)), all_meters(connection), all_tables(connection))
+    known = (Sources((DAY,)), all_meters(connection), all_tables(connection))
+    return _survey(connection, at, known, OF_OPEN_ROWS)
 
 
 def survey_of_fences(connection: Connection, at: int) -> Survey:
-    """The sources that have fences."""
-    return _survey(connection, at, Sources((DAY,)), all_meters(connection))
+    """The sources that have fences, and no more of them than their fences."""
+    known = (Sources((DAY,)), all_meters(connection))
+    return _survey(connection, at, known, (ReservationState.FENCED, ReservationState.DUE))
 
 
-def _survey(connection: Connection, at: int, *known: Sources) -> Survey:
-    found = tuple(_look_at(connection, source, at) for sources in known for source in sources.found)
+def _survey(
+    connection: Connection, at: int, known: Sequence[Sources], states: Collection[ReservationState]
+) -> Survey:
+    found = tuple(_look_at(connection, source, at, states) for sources in known for source in sources.found)
     return Survey(at, found, any(sources.more for sources in known))
 
 
-def _look_at(connection: Connection, source: Source, at: int) -> _Found:
-    states = by_state(source)
+def _look_at(connection: Connection, source: Source, at: int, wanted: Collection[ReservationState]) -> _Found:
+    states = by_state(source, wanted)
     expired, due = states[ReservationState.EXPIRED].first, states[ReservationState.DUE].first
     columns = [column for each in states.values() for column in each.number]
     values = {"at": at // source.tick, "overdue": (at - span_ns(OVERDUE)) // source.tick}

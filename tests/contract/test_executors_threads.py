@@ -9,6 +9,7 @@ import pytest
 from engine.checkpoints import Commit, Fence, Origin, refusals
 from engine.desk.audit.model import Deed
 from engine.desk.jobs.executors import delete as delete_module
+from engine.desk.jobs.executors import tree
 from engine.errors import StaleClaim
 from tests.property.audit import Tables, audit
 from tests.support.builders import TTL, ck, claim, emit, ev, wr
@@ -28,6 +29,8 @@ from tests.support.rows import rows_of
 from tests.support.threads import put
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
     from tests.support.harness import Harness
 
 HOLDER = f"job:{JOB}"
@@ -353,3 +356,24 @@ def test_ruling_18_a_long_log_goes_in_steps_under_renewed_claims(
     asked.run(harness.sibling())
     assert asked.whys() == ["applied"] * 2
     check_only_tombstones(harness, ("p", "a"))
+
+
+def test_a_chain_is_climbed_once_however_deep_it_is(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every thread's path was read from the store by itself: 400 threads in a row were 80,000 statements."""
+    deep = [f"d{n:02}" for n in range(12)]
+    grow(harness.checkpoints, dict(zip(deep, (None, *deep), strict=False)) | {"twig": deep[5]})
+    deleting = deletion(harness, *deep[:5:-1], "twig", *deep[5::-1])
+    climbed = list[str]()
+    ask = tree._PARENT.one
+
+    def counted(connection: Connection, **values: Any) -> Any:
+        climbed.append(values["id"])
+        return ask(connection, **values)
+
+    monkeypatch.setattr(tree._PARENT, "one", counted)
+    deleting.run()
+    assert set(deleting.whys()) == {"applied"}
+    assert alive(harness.checkpoints, (*deep, "twig")) == set()
+    assert climbed == [*reversed(deep), "twig"]

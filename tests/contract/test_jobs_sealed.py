@@ -212,3 +212,4 @@ def test_console_F10_a_pause_in_the_middle_of_a_large_table_leaves_the_rest_for_
     resume(tx(other), job.job_id, word(BOB))
     done = sweeper(harness, Slept()).run(job.job_id)
     assert (done.state, state_of(harness.store, job.job_id).applied) == (JobState.DONE, 1)
+    assert results(harness.store, job.job_id)[0].detail["after"] == {"removed": 100}

@@ -177,6 +177,9 @@ CHANGES = {
     " reserve_deadline FROM plan_item WHERE n = 4",
     "an environment": "UPDATE plan SET environment = 'Prod'",
     "parameters": "UPDATE plan SET params = '{}'",
+    "its end": "UPDATE plan SET expires_at = expires_at + 3600000000000",
+    "its beginning": "UPDATE plan SET created_at = created_at + 1",
+    "its maker": "UPDATE plan SET actor = replace(actor, 'bastion-2', 'bastion-9')",
     "totals": "UPDATE plan SET totals = replace(totals, 'spend ledger', 'rest')",
 }
 

@@ -23,6 +23,8 @@ from tests.support.meters import CONSUMED, metering
 from tests.support.planning import Planner
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from engine.desk.plans import Preview
     from tests.support.harness import Harness
 
@@ -133,7 +135,7 @@ def test_a_prefix_narrows_a_sweep(harness: Harness) -> None:
 
 def test_every_page_of_ids_is_looked_at(harness: Harness) -> None:
     with harness.raw() as connection:
-        crowd.threads(connection, "t", 1_200)
+        crowd.threads(connection, "t", threads.PAGE + 200)
         crowd.tombs(connection, "u", 1_100)
     asked_for = SweepAsked(frozenset({P.TOMBSTONES}), SweepPolicy(tombstone_age=HOUR))
     harness.advance(2 * HOUR)
@@ -260,3 +262,56 @@ def test_report_66_a_sweep_too_is_refused_by_its_budget(
     with pytest.raises(PlanRefused) as caught:
         planner.look(preview_sweep, asked(POLICIES["count"]))
     assert caught.value.why == "too wide"
+
+
+def test_a_sweep_that_is_too_wide_names_a_beginning_of_the_ids_that_is_not(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(threads, "PAGE", 2)
+    grow(harness.checkpoints, dict.fromkeys(["t-10", "t-11", "t-12", "t-20", "t-21", "u"]))
+    planner = Planner(harness.store)
+    with pytest.raises(PlanRefused) as caught:
+        planner.look(preview_sweep, asked(POLICIES["no event"]), Budget(most=4))
+    assert caught.value.message == (
+        "more than 4 objects are meant; narrow the filter by the beginning of the ids: 't-1' is narrow enough"
+        " (it came as far as 't-20')"
+    )
+    narrow = planner.look(preview_sweep, asked(POLICIES["no event"], prefix="t-1"), Budget(most=4))
+    assert [item.object_id for item in narrow.items] == ["t-10", "t-11", "t-12"]
+
+
+def protects(ids: Sequence[str]) -> Mapping[str, frozenset[str]]:
+    """A guard that keeps what begins with an o: of `old` three runs and more, of the others none by name."""
+    return {t: frozenset(f"r{n}" for n in range(5 if t == "old" else 0)) for t in ids if t.startswith("o")}
+
+
+def fails(ids: Sequence[str]) -> Mapping[str, frozenset[str]]:
+    """A guard without a word."""
+    raise LookupError(f"no answer about {len(ids)}")
+
+
+def test_what_the_guard_protects_now_is_told_beforehand_and_planned_all_the_same(harness: Harness) -> None:
+    histories(harness)
+    parts, policy = frozenset({P.THREADS, P.TOMBSTONES}), SweepPolicy(POLICIES["count"], tombstone_age=HOUR)
+    token = claim(harness.store, "other").token
+    emit(harness.checkpoints, "other", token, "x")
+    harness.checkpoints.delete_thread("other", token)
+    harness.advance(2 * HOUR)
+
+    def warned(guard: str | None) -> tuple[str, ...]:
+        wanted = SweepAsked(parts, policy, guard=guard)
+        preview = harness.store.desk.preview_sweep(wanted, environment="prod")
+        assert {item.object_id for item in preview.items} == {"old", "other", "queued"}
+        return preview.totals.warnings
+
+    here = "tests.contract.test_plans_sweep"
+    assert warned(None) == ()
+    assert warned(f"{here}:protects") == (
+        "old: the guard protects it now: the newest checkpoint of r0, r1, r2 and 2 more would stay",
+        "other: the guard protects it now: its tombstone would stay",
+    )
+    assert warned(f"{here}:fails") == (
+        "the guard raised LookupError: no answer about 3; while it does, nothing goes",
+    )
+    (unknown,) = warned("tests.contract.test_plans_sweep:nowhere")
+    assert unknown.startswith("the guard cannot be asked here")

@@ -33,6 +33,7 @@ class Deed(StrEnum):
     PAUSE = "pause"
     RESUME = "resume"
     CANCEL = "cancel"
+    CLOSE = "close intent"
     WINDOW = "read-write window"
     CUSTOM = "custom command"
 
@@ -47,6 +48,7 @@ class ObjectKind(StrEnum):
     METER = "meter"
     PLAN = "plan"
     JOB = "job"
+    OPERATION = "operation"
     STORE = "store"
 
 

@@ -137,7 +137,8 @@ def _judge(draft: Draft, planned: Sequence[Node], money: dict[str, HeldMoney], a
             )
         if node.depth and row.updated_at is not None and at - row.updated_at < span_ns(RECENT):
             minutes = max(at - row.updated_at, 0) // 60_000_000_000
-            draft.warn(f"{node.thread_id}: a child, updated {minutes} min ago")
+            told = f"{minutes} min ago" if minutes else "less than a minute ago"
+            draft.warn(f"{node.thread_id}: a child, updated {told}")
     for thread_id, each in money.items():
         more = f"more than {MAX_HELD}" if each.more else str(each.open)
         draft.warn(f"{thread_id}: {more} open reservations stay, {dollars(each.micro)} held")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 from sqlalchemy import bindparam, insert
@@ -20,7 +21,7 @@ from engine.desk.plans.model import (
     Preview,
     Threshold,
 )
-from engine.desk.plans.sealed import hash_of, item_text, totals_text
+from engine.desk.plans.sealed import Header, hash_of, item_text, totals_text
 from engine.desk.tables import plan, plan_item
 from engine.errors import PlanRefused, ValidationError
 from engine.reserved.convention import reserve_values
@@ -58,22 +59,17 @@ def store_plan(connection: Connection, preview: Preview, actor: Actor, threshold
     if until <= moment(connection):
         raise PlanRefused(None, "expired", "what it was made from is too old; plan again")
     items = [item_text(item) for item in preview.items]
-    params = dump("params", preview.params)
-    totals = totals_text(preview.totals, needs_approval=approval)
-    seal = hash_of(preview.deed.value, preview.environment, params, totals, items)
-    _ADD.count(
-        connection,
-        plan_id=plan_id,
+    header = Header(
         kind=preview.deed.value,
-        params=params,
-        actor=dump("actor", actor.facts()),
         environment=preview.environment,
-        hash=seal,
-        items=len(items),
-        totals=totals,
+        params=dump("params", preview.params),
+        totals=totals_text(preview.totals, needs_approval=approval),
+        actor=dump("actor", actor.facts()),
         created_at=made,
         expires_at=until,
     )
+    seal = hash_of(header, items)
+    _ADD.count(connection, plan_id=plan_id, hash=seal, items=len(items), **asdict(header))
     shared = {"plan_id": plan_id, **reserve_values(plan_id, until)}
     names = ("n", "kind", "object_id", "guard", "note")
     _ADD_ITEM.many(connection, (dict(zip(names, item, strict=True)) | shared for item in items))

@@ -13,7 +13,7 @@ from engine.desk.moment import moment
 from engine.desk.plans.approval import check_approved
 from engine.desk.plans.model import MOST_ITEMS, PlanState
 from engine.desk.plans.rows import headers, plan_of
-from engine.desk.plans.sealed import hash_of, item_of
+from engine.desk.plans.sealed import Header, hash_of, item_of
 from engine.desk.tables import plan, plan_item
 from engine.desk.views import MAX_PAGE, Page
 from engine.errors import PlanRefused
@@ -140,4 +140,13 @@ def hash_stored(connection: Connection, plan_id: str) -> str | None:
     if row is None:
         return None
     items = _ITEMS.all(connection, id=plan_id, after=-(2**31), most=MOST_ITEMS + 1)
-    return hash_of(row.kind, row.environment, row.params, row.totals, (tuple(each) for each in items))
+    header = Header(
+        kind=row.kind,
+        environment=row.environment,
+        params=row.params,
+        totals=row.totals,
+        actor=row.actor,
+        created_at=row.created_at,
+        expires_at=row.expires_at,
+    )
+    return hash_of(header, (tuple(each) for each in items))

@@ -71,4 +71,6 @@ def _add(draft: Draft, row: Any, at: int) -> None:
     }
     draft.add(ItemKind.CLAIM, claim.thread_id, guard, note)
     if claim.verdict is not Verdict.SAFE_TO_RELEASE:
-        draft.warn(f"{claim.thread_id}: {claim.verdict.value}: {claim.reason} ({claim.holder})")
+        draft.warn(
+            f"{claim.thread_id}: {claim.verdict.value.replace('_', ' ')}: {claim.reason} ({claim.holder})"
+        )

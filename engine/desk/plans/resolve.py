@@ -13,6 +13,7 @@ from engine.desk.plans.budget import Budget
 from engine.desk.plans.draft import Draft, dollars
 from engine.desk.plans.model import Line, Totals
 from engine.desk.resolve.checks import check_grounds, check_seen
+from engine.desk.resolve.corrects import check_corrects
 from engine.desk.resolve.resolve import check_fits
 from engine.spend.answers import Consumed, Deferred, Released
 
@@ -32,13 +33,13 @@ def preview_resolve(
 ) -> Preview:
     """The one reservation under the guard that was shown. Wants a SNAPSHOT.
 
-    ValidationError for an answer that does not fit, without evidence or reason, or on evidence that cannot have been
-    seen yet; a reservation that has changed
-    since stands apart.
+    ValidationError for an answer that does not fit, without evidence or reason, on evidence that cannot have been
+    seen yet, or that corrects no decision about it; a reservation that has changed since stands apart.
     """
     check_grounds(decision.answer, decision.evidence, reason)
     at, draft = moment(connection), Draft(Budget())
     check_seen(decision.evidence, at)
+    check_corrects(connection, item.object_id, decision.corrects)
     shown = read_shown(connection, item)
     totals = Totals(rows=0, kept=_KEPT)
     if isinstance(shown, Done):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import asdict
+from dataclasses import asdict, astuple, dataclass
 from typing import TYPE_CHECKING, Any
 
 from engine.checkpoints.records import Undecodable
@@ -50,9 +50,25 @@ def totals_of(text: str) -> tuple[Totals, bool]:
     return Totals(**facts, seconds=(least, most)), bool(body["needs_approval"])
 
 
-def hash_of(deed: str, environment: str, params: str, totals: str, items: Iterable[ItemText]) -> str:
-    """SHA-256, in hexadecimal, over the stored texts: what the phrase was made from cannot change unseen either."""
-    digest = hashlib.sha256(dump("plan", [deed, environment, params, totals]).encode())
+@dataclass(frozen=True, slots=True)
+class Header:
+    """What a plan's header seals, as its row holds it: texts, and its two instants in nanoseconds.
+
+    The instants, for a plan must not outlive its time; the actor, for whoever made a plan must not approve it.
+    """
+
+    kind: str
+    environment: str
+    params: str
+    totals: str
+    actor: str
+    created_at: int
+    expires_at: int
+
+
+def hash_of(header: Header, items: Iterable[ItemText]) -> str:
+    """SHA-256, in hexadecimal, over the header and the items: what was confirmed cannot change unseen."""
+    digest = hashlib.sha256(dump("plan", list(astuple(header))).encode())
     for item in items:
         digest.update(b"\n")
         digest.update(dump("plan", item).encode())

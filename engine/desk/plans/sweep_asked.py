@@ -32,7 +32,8 @@ class SweepAsked:
     """THREADS and TOMBSTONES by the policy, of ids with the prefix; LAPSED of the tables named, METERS likewise.
 
     No table or meter named stands for all of them. METERS loses what was settled before `before`. `guard`, a
-    `module:function`, is asked when the plan is executed, and what it protects by then stays. ValidationError
+    `module:function`, is asked when the plan is executed, and what it protects by then stays; a preview tells what it
+    protects now. ValidationError
     for parts that nothing was said of: a policy that keeps everything, no instant.
     """
 

@@ -18,6 +18,7 @@ from engine.desk.jobs.model import ItemOutcome
 from engine.desk.jobs.recorded import Change, recorded
 from engine.desk.moment import moment
 from engine.desk.resolve.checks import check_answer, check_grounds, check_seen
+from engine.desk.resolve.corrects import check_corrects
 from engine.desk.resolve.kept import answer_facts
 from engine.desk.resolve.model import Resolution, ResolutionStatus
 from engine.desk.tables import audit
@@ -51,22 +52,24 @@ _LAST: Final = Statement(
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An answer and what it rests on."""
+    """An answer and what it rests on; `corrects` is the operation of an earlier one that it puts right."""
 
     answer: Answer
     evidence: Sequence[Evidence] = ()
+    corrects: str | None = None
 
     def facts(self) -> dict[str, Any]:
         """As the audit keeps it."""
-        return {"answer": answer_facts(self.answer), "evidence": [each.facts() for each in self.evidence]}
+        told = {"answer": answer_facts(self.answer), "evidence": [each.facts() for each in self.evidence]}
+        return told if self.corrects is None else {**told, "corrects": self.corrects}
 
 
 def resolve(transactions: Transactions, item: Item, decision: Decision, mandate: Mandate) -> Resolution:
     """Settle or defer the reservation if it still is as it was shown; else say who was first, and with what.
 
     ValidationError where the answer does not fit the reservation, has no evidence or reason, or evidence that cannot
-    have been seen yet. All that is decided
-    stays in the audit for ever: a correction is a new decision that names this one.
+    have been seen yet, or corrects what is no decision about it. All that is decided stays in the audit for ever: a
+    correction is a new decision that names this one.
     """
     check_grounds(decision.answer, decision.evidence, mandate.reason)
     told = Told(Deed.RESOLVE, ObjectKind.RESERVATION, item.object_id, decision.facts())
@@ -80,6 +83,7 @@ def resolve(transactions: Transactions, item: Item, decision: Decision, mandate:
 def _change(connection: Connection, item: Item, decision: Decision, operation_id: str) -> Change[Resolution]:
     shown = lock_shown(connection, item)
     check_seen(decision.evidence, moment(connection))
+    check_corrects(connection, item.object_id, decision.corrects)
     done = write_answer(connection, shown, decision.answer)
     made = _resolution(connection, item, decision, done, operation_id)
     result = {"status": made.status.value, **answer_facts(decision.answer), "now": made.now}

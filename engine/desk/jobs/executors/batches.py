@@ -9,6 +9,7 @@ from engine.desk.adopted import find_adopter
 from engine.desk.audit.model import ObjectKind
 from engine.desk.jobs.executors.meter_tables import tables_of
 from engine.desk.jobs.executors.outcomes import GIVEN_UP, GONE, Words
+from engine.desk.jobs.executors.taken import Taken, noted, so_far
 from engine.errors import ValidationError
 from engine.reserved.lapsed import BATCH, EARLIEST, Batch, Counted, delete_lapsed
 from engine.spend.meter.purge import purge_reservations
@@ -30,35 +31,39 @@ _TOO_MANY: Final = f"more was left after {MAX_BATCHES} batches; plan again"
 
 
 class LapsedItems:
-    """Rows of an adopting table whose deadline is past the planned instant; the last batch goes with the result.
+    """Rows of an adopting table whose deadline is past the planned instant; the last batch goes with the result."""
 
-    Only this run's rows are counted: a runner that died left its batches deleted, and not told of.
-    """
-
-    def __init__(self, transactions: Transactions) -> None:
+    def __init__(self, transactions: Transactions, job_id: str) -> None:
         self._tx = transactions
+        self._job_id = job_id
         self._after = EARLIEST
-        self._rows = 0
+        self._taken: Taken | None = None
 
     def prepare(self, item: Item, still_ours: Between) -> Done | None:
         """Batch after batch, till one is not full."""
-        self._after, self._rows = EARLIEST, 0
+        self._after = EARLIEST
+        taken = self._tx.read(_NAME, so_far, self._job_id, item)
         for _ in range(MAX_BATCHES):
-            done = self._tx.write(_NAME, _lapsed, item, self._after)
+            done, taken = self._tx.write(_NAME, _lapsed_noted, item, self._after, taken)
             if done is None:
                 return _TABLE.skipped(GONE)
-            self._rows, self._after = self._rows + done.rows, done.last
+            self._after, self._taken = done.last, taken
             if done.rows < BATCH:
                 return None
             if still_ours(done.rows):
-                return _TABLE.failed(GIVEN_UP, removed=self._rows)
-        return _TABLE.failed(_TOO_MANY, removed=self._rows)
+                return _TABLE.failed(GIVEN_UP, removed=taken.rows)
+        return _TABLE.failed(_TOO_MANY, removed=taken.rows)
 
     def finish(self, connection: Connection, item: Item) -> Done:
         """What is left, and how many there were."""
         last = _lapsed(connection, item, self._after)
-        removed = self._rows + (0 if last is None else last.rows)
+        removed = _rows_of(self._taken) + (0 if last is None else last.rows)
         return _TABLE.applied({"until": item.guard["until"]}, {"removed": removed})
+
+
+def _lapsed_noted(connection: Connection, item: Item, after: int, taken: Taken) -> tuple[Batch | None, Taken]:
+    done = _lapsed(connection, item, after)
+    return done, noted(connection, taken, item, ObjectKind.TABLE, 0 if done is None else done.rows)
 
 
 def _lapsed(connection: Connection, item: Item, after: int) -> Batch | None:
@@ -74,28 +79,34 @@ def _lapsed(connection: Connection, item: Item, after: int) -> Batch | None:
 class PurgeItems:
     """Reservations of a meter that were settled before the planned instant; what still counts in a window stays."""
 
-    def __init__(self, transactions: Transactions) -> None:
+    def __init__(self, transactions: Transactions, job_id: str) -> None:
         self._tx = transactions
-        self._rows = 0
+        self._job_id = job_id
+        self._taken: Taken | None = None
 
     def prepare(self, item: Item, still_ours: Between) -> Done | None:
         """Batch after batch, till one is not full."""
-        self._rows = 0
+        taken = self._tx.read(_NAME, so_far, self._job_id, item)
         for _ in range(MAX_BATCHES):
-            removed = self._tx.write(_NAME, _settled, item)
+            removed, taken = self._tx.write(_NAME, _settled_noted, item, taken)
             if removed is None:
                 return _METER.skipped(GONE)
-            self._rows += removed
+            self._taken = taken
             if removed < BATCH:
                 return None
             if still_ours(removed):
-                return _METER.failed(GIVEN_UP, removed=self._rows)
-        return _METER.failed(_TOO_MANY, removed=self._rows)
+                return _METER.failed(GIVEN_UP, removed=taken.rows)
+        return _METER.failed(_TOO_MANY, removed=taken.rows)
 
     def finish(self, connection: Connection, item: Item) -> Done:
         """What is left, and how many there were."""
-        removed = self._rows + (_settled(connection, item) or 0)
+        removed = _rows_of(self._taken) + (_settled(connection, item) or 0)
         return _METER.applied({"before": item.guard["before"]}, {"removed": removed})
+
+
+def _settled_noted(connection: Connection, item: Item, taken: Taken) -> tuple[int | None, Taken]:
+    removed = _settled(connection, item)
+    return removed, noted(connection, taken, item, ObjectKind.METER, removed or 0)
 
 
 def _settled(connection: Connection, item: Item) -> int | None:
@@ -103,3 +114,7 @@ def _settled(connection: Connection, item: Item) -> int | None:
     if tables is None:
         return None
     return purge_reservations(connection, tables, item.guard["before"] // _NS_A_MS, BATCH).reservations
+
+
+def _rows_of(taken: Taken | None) -> int:
+    return 0 if taken is None else taken.rows

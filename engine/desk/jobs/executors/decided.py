@@ -23,7 +23,7 @@ class DecidedExecutor:
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self._answer = answer_of(params["answer"])
-        self._evidence = params["evidence"]
+        self._grounds = {name: params[name] for name in ("evidence", "corrects") if name in params}
 
     def prepare(self, item: Item, still_ours: Between) -> Done | None:  # noqa: ARG002 - the protocol's
         """Nothing is needed before."""
@@ -32,7 +32,7 @@ class DecidedExecutor:
     def finish(self, connection: Connection, item: Item) -> Done:
         """See `Executor`; the audit keeps the evidence beside what was done."""
         done = write_answer(connection, lock_shown(connection, item), self._answer)
-        return replace(done, detail={**done.detail, "evidence": self._evidence})
+        return replace(done, detail={**done.detail, **self._grounds})
 
     def close(self) -> None:
         """Nothing is held."""

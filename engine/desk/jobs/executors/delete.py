@@ -23,6 +23,7 @@ from engine.desk.jobs.executors.taking import TTL, job_holder, mark, take
 from engine.errors import EngineError, StaleClaim
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from datetime import datetime
 
     from sqlalchemy import Connection
@@ -50,6 +51,9 @@ class DeleteExecutor:
         self._planned: tree.Guards | None = None
         self._held: dict[str, int] = {}
         self._path: list[str] = []
+        self._known: list[
+            str
+        ] = []  # the last path that was claimed as a whole, and of which nothing was lost since
         self._marked = self._ended = ""
         self._renewed = time.monotonic()
 
@@ -57,7 +61,8 @@ class DeleteExecutor:
         """Claim what stands above and the thread, mark the topmost, and shorten a log that is too long."""
         planned = self._guards(item)
         self._held.pop(self._ended, None)
-        self._path = self._tx.read(_NAME, tree.path_to, item.object_id, planned)
+        self._path = self._tx.read(_NAME, tree.path_to, item.object_id, planned, self._known)
+        self._known = []
         self._let_go(keep=self._path)
         for _ in range(MAX_TRIES):
             try:
@@ -65,7 +70,7 @@ class DeleteExecutor:
             except StaleClaim as lost:
                 still_ours()
                 self._held.pop(lost.thread_id, None)
-                stale = lost
+                self._known, stale = [], lost
         return _lost(item, stale)
 
     def finish(self, connection: Connection, item: Item) -> Done:
@@ -79,6 +84,7 @@ class DeleteExecutor:
                 return self._kept_by(left)
             delete_thread(connection, thread_id, token, fence)
         except StaleClaim as lost:
+            self._known = []
             return _lost(item, lost)
         self._ended = thread_id
         return _SAY.applied(dict(item.guard), {"deleted": True})
@@ -112,6 +118,7 @@ class DeleteExecutor:
                 return _SAY.skipped(f"{thread_id} above it: {taken.why}", now=taken.now)
             else:
                 self._path.remove(thread_id)
+        self._known = self._path
         return None
 
     def _ready(self, item: Item, still_ours: Between) -> Done | None:
@@ -152,9 +159,10 @@ class DeleteExecutor:
             self._tx.write(_NAME, renew, thread_id, self._held[thread_id], TTL)
         self._renewed = time.monotonic()
 
-    def _let_go(self, keep: tuple[str, ...] | list[str]) -> None:
+    def _let_go(self, keep: Iterable[str]) -> None:
         """Give back what is not on the way to the next item. Of a deleted thread there is nothing to give back."""
-        for thread_id in [each for each in self._held if each not in keep]:
+        kept = frozenset(keep)
+        for thread_id in [each for each in self._held if each not in kept]:
             # A claim that is not given back ends with its lease; the job's outcome does not depend on it.
             with suppress(EngineError):
                 self._tx.write(_NAME, release, thread_id, self._held[thread_id])

@@ -45,7 +45,7 @@ def executor_for(
         case Deed.DELETE:
             return DeleteExecutor(transactions, job_id, plan.plan_id, plan.created_at)
         case Deed.SWEEP:
-            return SweepExecutor(transactions, guard or _guard_of(plan), plan.created_at)
+            return SweepExecutor(transactions, job_id, guard or _guard_of(plan), plan.created_at)
         case Deed.RECONCILE:
             return _reconcile(transactions, plan, resolvers)
         case Deed.RESOLVE:

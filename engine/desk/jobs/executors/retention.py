@@ -11,6 +11,7 @@ from engine.clock import to_ns
 from engine.database.columns import check_id
 from engine.desk.audit.model import ObjectKind
 from engine.desk.jobs.executors.outcomes import CHANGED, GIVEN_UP, GONE, Words
+from engine.desk.jobs.executors.taken import Taken, noted, so_far
 from engine.spend.answers import error_text
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
+    from engine.checkpoints.prune import Pruned
     from engine.checkpoints.retention import SweepGuard
     from engine.database.transaction import Transactions
     from engine.desk.jobs.executor import Between, Done
@@ -54,27 +56,36 @@ class Protection:
 class RetentionItems:
     """Checkpoints and events of a thread that lives."""
 
-    def __init__(self, transactions: Transactions, guard: SweepGuard | None, planned_at: datetime) -> None:
+    def __init__(
+        self, transactions: Transactions, job_id: str, guard: SweepGuard | None, planned_at: datetime
+    ) -> None:
         self._tx = transactions
+        self._job_id = job_id
         self._protection = Protection(guard)
         self._planned_at = to_ns(planned_at)
         self._events = 0
+        self._first = True
 
     def prepare(self, item: Item, still_ours: Between) -> Done | None:
         """The guard is asked, and the floor brought within a step of the planned one."""
-        self._events = 0
+        taken = self._taken(item)
+        self._events = taken.rows
         refused = self._protection.ask(item.object_id)
-        floor = item.guard["floor"]
-        if refused is not None or floor is None:
+        if refused is not None or item.guard["floor"] is None:
             return refused
         for _ in range(MAX_STEPS):
-            step = self._tx.write(_NAME, raise_towards, item.object_id, floor)
-            self._events += step.events
+            step, taken = self._tx.write(_NAME, _step_noted, item, taken)
+            self._events = taken.rows
             if step.done:
                 return None
             if still_ours(step.events):
                 return _SAY.failed(GIVEN_UP, events=self._events)
         return _SAY.failed(f"the floor is not reached after {MAX_STEPS} steps; plan again")
+
+    def _taken(self, item: Item) -> Taken:
+        """Only a run's first item can have been begun by another runner."""
+        first, self._first = self._first, False
+        return self._tx.read(_NAME, so_far, self._job_id, item) if first else Taken(self._job_id, item.n)
 
     def finish(self, connection: Connection, item: Item) -> Done:
         """Remove the planned checkpoints, but for what is protected by now, and raise the floor."""
@@ -91,6 +102,11 @@ class RetentionItems:
         before = {"checkpoints": len(planned), "floor": row.floor_seq}
         kept = len(planned) - gone.checkpoints
         return _SAY.applied(before, {"removed": gone.checkpoints, "kept": kept, "events": events})
+
+
+def _step_noted(connection: Connection, item: Item, taken: Taken) -> tuple[Pruned, Taken]:
+    step = raise_towards(connection, item.object_id, item.guard["floor"])
+    return step, noted(connection, taken, item, ObjectKind.THREAD, step.events)
 
 
 class TombstoneItems:

@@ -31,12 +31,14 @@ class _Part(Protocol):
 class SweepExecutor:
     """`planned_at` is when the plan was made: what was committed later is in no item."""
 
-    def __init__(self, transactions: Transactions, guard: SweepGuard | None, planned_at: datetime) -> None:
+    def __init__(
+        self, transactions: Transactions, job_id: str, guard: SweepGuard | None, planned_at: datetime
+    ) -> None:
         self._parts: Mapping[ItemKind, _Part] = {
-            ItemKind.RETENTION: RetentionItems(transactions, guard, planned_at),
+            ItemKind.RETENTION: RetentionItems(transactions, job_id, guard, planned_at),
             ItemKind.TOMBSTONE: TombstoneItems(guard),
-            ItemKind.LAPSED: LapsedItems(transactions),
-            ItemKind.PURGE: PurgeItems(transactions),
+            ItemKind.LAPSED: LapsedItems(transactions, job_id),
+            ItemKind.PURGE: PurgeItems(transactions, job_id),
         }
 
     def prepare(self, item: Item, still_ours: Between) -> Done | None:

@@ -14,7 +14,7 @@ from engine.desk.plans.model import ItemKind
 from engine.desk.tables import plan_item
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from sqlalchemy import BindParameter, Connection
 
@@ -43,19 +43,35 @@ def planned_threads(connection: Connection, plan_id: str) -> Guards:
     return {row.object_id: json.loads(row.guard) for row in _PLANNED.all(connection, plan=plan_id)}
 
 
-def path_to(connection: Connection, thread_id: str, planned: Mapping[str, Any]) -> list[str]:
+def path_to(
+    connection: Connection, thread_id: str, planned: Mapping[str, Any], known: Sequence[str] = ()
+) -> list[str]:
     """The planned threads above, the topmost first, and the thread itself last.
 
-    It ends where a parent was not planned, or where threads are each other's ancestors.
+    It ends where a parent was not planned, or where threads are each other's ancestors. `known` is such a path whose
+    threads are all claimed by who asks, so that none of them has moved: where the way up meets it, it is not climbed.
     """
-    path = [thread_id]
+    path, seen = [thread_id], {thread_id}
+    if thread_id in known:
+        return list(_up_to(known, thread_id))
     for _ in range(len(planned)):
         row: Any = _PARENT.one(connection, id=path[-1])
         above = None if row is None else row.parent_id
-        if above is None or above not in planned or above in path:
+        if above is None or above not in planned or above in seen:
             break
+        if known and (known[-1] == above or above in known):
+            return [*_up_to(known, above), *reversed(path)]
         path.append(above)
+        seen.add(above)
     return path[::-1]
+
+
+def _up_to(known: Sequence[str], thread_id: str) -> Sequence[str]:
+    """A path's beginning, to this thread on it, which is most likely one of its last."""
+    end = len(known)
+    while known[end - 1] != thread_id:
+        end -= 1
+    return known[:end]
 
 
 def children_left(connection: Connection, thread_id: str) -> list[str]:
