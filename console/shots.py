@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+    from console.app import HoldwatchApp
+    from console.session import Session
+
 FOLDER: Final = Path(__file__).resolve().parent.parent / "screenshots"
 NOW: Final = datetime(2026, 5, 4, 14, 3, 22, tzinfo=UTC)
 STORE: Final = "sqlite:///agents.db"
@@ -81,14 +84,13 @@ def main(folder: Path = FOLDER) -> None:
 
 async def _draw(clock: ManualClock, size: tuple[int, int], keys: Sequence[str]) -> str:
     from console.acting.model import Person
-    from console.app import HoldwatchApp
     from console.calls import Calls
     from console.gateway import EngineGateway
     from console.session import Session
 
     person = Person("mk", "bastion-2")
     gateway = EngineGateway(STORE, clock)
-    app = HoldwatchApp(Session(gateway, Calls(), lambda: 0.0, cap=DAILY_CAP, person=person))
+    app = _app_of(Session(gateway, Calls(), lambda: 0.0, cap=DAILY_CAP, person=person))
     async with app.run_test(size=size) as pilot:
         await _settled(pilot, app.session.calls)
         for key in keys:
@@ -99,12 +101,18 @@ async def _draw(clock: ManualClock, size: tuple[int, int], keys: Sequence[str]) 
         return _FONTS.sub("", await _still(pilot))
 
 
+def _app_of(session: Session) -> HoldwatchApp:
+    """The console without scrollbars: where a thumb rests depends on the machine's speed."""
+    from console.app import HoldwatchApp
+
+    class Still(HoldwatchApp):
+        CSS = "Listing { scrollbar-size-vertical: 0 !important; }"
+
+    return Still(session)
+
+
 async def _still(pilot: Pilot[None]) -> str:
     """The picture once nothing on it moves any more."""
-    from console.widgets.listing import Listing
-
-    for listing in pilot.app.screen.query(Listing):
-        listing.styles.scrollbar_size_vertical = 0  # where its thumb rests depends on the machine's speed
     last, same = "", 0
     for _ in range(_ASKS):
         drawn = pilot.app.export_screenshot(simplify=True)

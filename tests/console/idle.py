@@ -7,7 +7,6 @@ a clock, or a busy machine, then waits for up to a second after each key, which 
 from __future__ import annotations
 
 import asyncio
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import textual._wait
@@ -20,25 +19,28 @@ if TYPE_CHECKING:
 
 STEP_SECONDS = 0.001
 CALM_STEPS = 3
-PATIENCE_SECONDS = 0.1
-"""So long a call that is out or a frame that is due is waited for; what a test holds back is not idle's affair."""
+MOST_STEPS = 1_000
+PATIENT_STEPS = 150
+"""So long a call that is out or a frame that is due is waited for; what a test holds back is not idle's affair.
+In steps, which take longer where the machine is busy.
+"""
 
 
-async def wait_for_idle(min_sleep: float = 0.0, max_sleep: float = 1.0) -> None:
+async def wait_for_idle(min_sleep: float = 0.0) -> None:
     """Let the loop run until it is calm; takes the place of Textual's function of that name."""
-    begun = monotonic()
+    await asyncio.sleep(min_sleep)
     calm = 0
-    while calm < CALM_STEPS or monotonic() - begun < min_sleep:
-        if monotonic() - begun > max_sleep:
-            return
+    for step in range(MOST_STEPS):
         await asyncio.sleep(STEP_SECONDS)
-        calm = calm + 1 if _is_calm(monotonic() - begun) else 0
+        calm = calm + 1 if _is_calm(step) else 0
+        if calm == CALM_STEPS:
+            return
 
 
-def _is_calm(waited: float) -> bool:
+def _is_calm(step: int) -> bool:
     loop: Any = asyncio.get_running_loop()
     app: Any = active_app.get(None)
-    return not loop._ready and (waited > PATIENCE_SECONDS or not (_asks(app) or _paints(app)))
+    return not loop._ready and (step > PATIENT_STEPS or not (_asks(app) or _paints(app)))
 
 
 def _asks(app: Any) -> bool:

@@ -10,6 +10,7 @@ from textual.events import Key
 
 from console.model import GatewayError, ThreadState
 from console.pager import WINDOW
+from console.present import Tone
 from console.screens.events import EventsScreen
 from console.screens.help import HelpScreen
 from console.screens.thread import ThreadScreen
@@ -430,3 +431,17 @@ def test_a_row_that_was_never_drawn_is_never_acted_on() -> None:
         assert listing.target == swapped[1].id
 
     drive(scene)
+
+
+def test_what_comes_while_the_console_is_leaving_finds_no_screen_and_says_nothing() -> None:
+    app = make_app()
+
+    async def play() -> None:
+        async with app.run_test() as pilot:
+            await ready(pilot)
+
+    asyncio.run(play())
+    assert app.screen_stack == []
+    app._look_at_window()
+    app._tell("too late", Tone.WARN)
+    app._job_changed()

@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
     from console.screens.page import Page
 
-PATIENCE_SECONDS = 10.0
+PATIENCE_SECONDS = 30.0
 STEP_SECONDS = 0.01
 
 
 async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
-    """Let the console run until the condition holds; AssertionError after ten seconds."""
+    """Let the console run until the condition holds; AssertionError after the patience."""
     for _ in range(int(PATIENCE_SECONDS / STEP_SECONDS)):
         await pilot.pause()
         if condition():
@@ -42,6 +42,11 @@ async def ready(pilot: Pilot[None]) -> Page:
 
 async def refreshed(pilot: Pilot[None]) -> Page:
     """The screen after it has asked the store once more."""
+    from console.app import HoldwatchApp
+
+    app = pilot.app
+    assert isinstance(app, HoldwatchApp)
+    asked = app.session.calls.finished
     await pilot.press("r")
-    await pilot.pause(0.02)
+    await until(pilot, lambda: app.session.calls.finished > asked)
     return await ready(pilot)
