@@ -7,20 +7,22 @@ a clock, or a busy machine, then waits for up to a second after each key, which 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import textual._wait
 import textual.app
 import textual.pilot
 from textual._context import active_app
 
+from console.app import HoldwatchApp
+
 if TYPE_CHECKING:
     import pytest
 
-STEP_SECONDS = 0.001
-CALM_STEPS = 3
-MOST_STEPS = 1_000
-PATIENT_STEPS = 150
+STEP_SECONDS: Final = 0.001
+CALM_STEPS: Final = 3
+MOST_STEPS: Final = 1_000
+PATIENT_STEPS: Final = 150
 """So long a call that is out or a frame that is due is waited for; what a test holds back is not idle's affair.
 In steps, which take longer where the machine is busy.
 """
@@ -37,29 +39,36 @@ async def wait_for_idle(min_sleep: float = 0.0) -> None:
             return
 
 
-def _is_calm(step: int) -> bool:
+def could_run() -> bool:
+    """Whether anything but the asker could go on at once. asyncio tells nobody; its queue of ready calls does."""
     loop: Any = asyncio.get_running_loop()
-    app: Any = active_app.get(None)
-    return not loop._ready and (step > PATIENT_STEPS or not (_asks(app) or _paints(app)))
+    return bool(loop._ready)
 
 
-def _asks(app: Any) -> bool:
-    session = getattr(app, "session", None)
-    return session is not None and bool(session.calls.running or session.acts.running)
+def is_asking(app: HoldwatchApp) -> bool:
+    """Whether a call to the store is out."""
+    return bool(app.session.calls.running or app.session.acts.running)
 
 
-def _paints(app: Any) -> bool:
-    """Whether a frame is due: Textual draws on a timer, up to a sixtieth of a second after the change."""
-    if app is None or not app._screen_stack:
-        return False
+def is_drawn(app: HoldwatchApp) -> bool:
+    """Whether the screen in front shows what it has, and has done what it put off until then.
+
+    Textual draws on a timer, up to a sixtieth of a second after the change.
+    """
     screen = app.screen
-    return bool(
-        screen._dirty_widgets
-        or screen._callbacks
-        or screen._layout_required
-        or screen._scroll_required
-        or screen._repaint_required
-    )
+    wanted = screen._layout_required or screen._repaint_required or screen._scroll_required
+    return not (wanted or screen._dirty_widgets or screen._callbacks)
+
+
+def _is_calm(step: int) -> bool:
+    return not could_run() and (step > PATIENT_STEPS or not _is_due(active_app.get(None)))
+
+
+def _is_due(app: object) -> bool:
+    """Whether an answer or a frame is."""
+    if not isinstance(app, HoldwatchApp) or not app.screen_stack:
+        return False
+    return is_asking(app) or not is_drawn(app)
 
 
 def install(monkeypatch: pytest.MonkeyPatch) -> None:

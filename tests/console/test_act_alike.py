@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from console.acting import equivalent
+from console.acting import equivalent, job_moves
 from console.acting.model import Order, Person, Route
 from console.acting.plans import Bounds, DeleteWish, ReconcileWish, ReleaseWish, Source, SweepPart, SweepWish
 from console.acting.resolving import Evidence, EvidenceKind, Released, Shows
 from console.gateway.acting import EngineActing
 from console.money_words import Address, Kind
 from tests.console.act_play import audited, claims, executed, fenced, looking, planned, threads
+from tests.console.test_gateway_acting import another_role
 from tests.support.commands import Command
 
 if TYPE_CHECKING:
@@ -165,3 +166,65 @@ def test_a_decision_and_a_plan_given_up_are_told_alike(
     both = [audited(harness, object_kind="plan", object_id=str(each)) for each in (plan["id"], other.id)]
     assert told(both[0], plan["id"]) == told(both[1], str(other.id))
     assert [row.phase for row in both[0]] == ["intent", "result"]
+
+
+MOVES = (job_moves.PAUSE, job_moves.RESUME, job_moves.CANCEL)
+
+
+def test_what_is_said_to_a_job_is_told_alike(
+    harness: Harness, holdwatch: Command, by_key: EngineActing
+) -> None:
+    claims(harness, "t")
+    plans = [planned(holdwatch, "plan", "release", harness.url, "t") for _ in range(2)]
+    first, second = (
+        executed(holdwatch, harness.url, plan, "--no-run").document["job"]["id"] for plan in plans
+    )
+    before = [len(of_job(harness, job)) for job in (first, second)]
+    for move in MOVES:
+        assert holdwatch("jobs", move.deed, harness.url, first, "--reason", "INC-1").code == 0, move.deed
+        line = move.line(equivalent.aim(None, harness.url, None), second, "INC-1")
+        move.call(by_key, second, Order(f"{move.deed} job", "INC-1", Route.KEY, line))
+    of_script, of_key = (
+        of_job(harness, job)[skip:] for job, skip in zip((first, second), before, strict=True)
+    )
+    check_alike(of_script, first, of_key, second)
+    assert [row.deed for row in of_key if row.phase == "intent"] == [move.deed for move in MOVES]
+
+
+def of_job(harness: Harness, job: str) -> list[AuditRow]:
+    """What was said to a job, oldest first."""
+    return audited(harness, object_kind="job", object_id=job)
+
+
+def check_alike(of_script: list[AuditRow], script: str, of_key: list[AuditRow], key: str) -> None:
+    """An intent and a result for each change, which say the same of two objects but for the way; what a job itself
+    tells of its end is alike whoever ended it.
+    """
+    assert told(of_script, script) == told(of_key, key)
+    said = [row for row in of_key if row.route != "job"]
+    assert {row.route for row in said} == {"key"}
+    assert {row.route for row in of_script} - {"job"} == {"script"}
+    assert [row.phase for row in said] == ["intent", "result"] * (len(said) // 2)
+
+
+def test_an_approval_is_told_alike(
+    harness: Harness, holdwatch: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By another person than the one who made the plans, on both ways."""
+    claims(harness, "t")
+    first, second = (
+        planned(holdwatch, "plan", "release", harness.url, "t", "--approve-above-rows", "0")["id"]
+        for _ in range(2)
+    )
+    url = another_role(harness)
+    monkeypatch.setattr("getpass.getuser", lambda: "jo")
+    said = holdwatch("plan", "approve", url, first, "--reason", "seen")
+    assert said.code == 0, said
+    door = EngineActing(url, Person.here())
+    door.open(Order("read-write window", "INC-1", Route.KEY, "holdwatch (W)"))
+    line = equivalent.approving(equivalent.aim(None, url, None), second, "seen")
+    assert door.approve_plan(second, Order("approve plan", "seen", Route.KEY, line)).approved_by
+    door.close("the test is over")
+    of_script, of_key = (audited(harness, object_kind="plan", object_id=plan) for plan in (first, second))
+    check_alike(of_script, first, of_key, second)
+    assert {row.actor.partition("@")[0] for row in of_key} == {"jo"}
