@@ -41,6 +41,7 @@ class Place(StrEnum):
     JOB = "one job"
     CARRIED = "what is carried out"
     AUDIT = "audit"
+    INTENTS = "open intents"
     PLAN = "one plan"
 
 

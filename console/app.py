@@ -119,13 +119,26 @@ class HoldwatchApp(Going):
             self.running,
             ask=self.push_screen,
             start=lambda work: self.run_worker(work, group="leaving", exit_on_error=False),
+            typed=self._typed,
             leave=self.exit,
         )
 
+    @property
+    def _page(self) -> Page | None:
+        """The page in front: none below a dialog, and none for what comes while the console is leaving."""
+        front = self.screen_stack[-1:]
+        return front[0] if front and isinstance(front[0], Page) else None
+
+    def _typed(self) -> tuple[str, ...]:
+        """What stands half-filled on any screen."""
+        from console.screens import leaving
+
+        return leaving.typed_anywhere(self, modes.MODES)
+
     def _job_changed(self) -> None:
         """A job began or ended here: what is on the screen says so soon."""
-        if isinstance(self.screen, Page):
-            self.screen.do_refresh()
+        if self._page is not None:
+            self._page.do_refresh()
 
     def _identify(self) -> None:
         """Ask the store who it is, from now on."""
@@ -137,8 +150,8 @@ class HoldwatchApp(Going):
                 screen.update_lines()
 
     def _tell(self, text: str, tone: Tone) -> None:
-        if isinstance(self.screen, Page):
-            self.screen.say(safe(text, 600), tone)
+        if self._page is not None:
+            self._page.say(safe(text, 600), tone)
 
     async def on_event(self, event: Event) -> None:
         """Whatever the operator does says that the read-write window is not forgotten."""
@@ -148,8 +161,8 @@ class HoldwatchApp(Going):
 
     def _look_at_window(self) -> None:
         self._windowing.look()
-        if isinstance(self.screen, Page):
-            self._watching.look(read=self.screen.freshness.since is not None)
+        if self._page is not None:
+            self._watching.look(read=self._page.freshness.since is not None)
 
     def on_page_lost(self) -> None:
         """Nothing is changed in a store that does not answer."""
@@ -218,8 +231,8 @@ class HoldwatchApp(Going):
     def do_help(self) -> None:
         from console.screens.help import HelpScreen
 
-        if isinstance(self.screen, Page):
-            self.push_screen(HelpScreen(self.screen.PLACES, self.session.registry))
+        if self._page is not None:
+            self.push_screen(HelpScreen(self._page.PLACES, self.session.registry))
 
     def do_diagnostics(self) -> None:
         from console.screens.diagnostics import DiagnosticsScreen
@@ -298,11 +311,11 @@ class HoldwatchApp(Going):
         self._windowing.turn()
 
     def do_quit(self) -> None:
-        self._leaving.want()
+        self._leaving.quit()
 
     async def action_quit(self) -> None:
         """Textual's own key, which it hears before any screen does."""
-        self._leaving.want()
+        self._leaving.quit()
 
     def carry_out(self, command: Command) -> None:
         """Do what a command line says; ValueError if it cannot be done here. What a page still asks for after a key has
@@ -326,9 +339,12 @@ class HoldwatchApp(Going):
                 self._switch_context(name)
             case Wear(name):
                 self._wear(name)
-            case ShowList(mode, text, sort):
-                self.switch_mode(mode)
-                self.call_after_refresh(arriving.in_a_list, self, text, sort)
+            case ShowList(mode):
+                self._close_over(mode, partial(self._show_list, command))
+
+    def _show_list(self, command: ShowList) -> None:
+        self.switch_mode(command.screen)
+        self.call_after_refresh(arriving.in_a_list, self, command.filter, command.sort)
 
     def _wear(self, name: str) -> None:
         if name not in theme.NAMES:
@@ -340,7 +356,8 @@ class HoldwatchApp(Going):
         opens = self.session.contexts.opens
         if opens is None:
             raise ValueError("ctx: this console was opened without a configuration")
-        self.run_worker(self._open_and_enter(lambda: opens(name)), group="context", exclusive=True)
+        entering = partial(self._open_and_enter, partial(opens, name))
+        self._leaving.switch(name, lambda: self.run_worker(entering(), group="context", exclusive=True))
 
     async def _open_and_enter(self, opens: Callable[[], Session]) -> None:
         """Opening looks at files, which may lie on a disk that hangs: not in the event loop."""

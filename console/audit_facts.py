@@ -87,14 +87,16 @@ def came_to(rows: Sequence[AuditRow]) -> Cell:
     return Cell(safe(f"# {told}"), Tone.GOOD)
 
 
-def body(rows: Sequence[AuditRow], store: str, room: int) -> tuple[Line, ...]:
-    """All the rest, section by section."""
+def body(
+    rows: Sequence[AuditRow], store: str, room: int, corrected_by: Sequence[str] = ()
+) -> tuple[Line, ...]:
+    """All the rest, section by section; `corrected_by` are the operations that put this one right."""
     facts: dict[str, object] = {}
     for row in rows:
         facts |= row.body
     sections = (
         _entries(rows, room),
-        _why(rows[0], store),
+        (*_why(rows[0], store), *_corrections(facts, corrected_by)),
         _difference(facts, room),
         _evidence(facts),
         _others(facts),
@@ -147,6 +149,13 @@ def _why(row: AuditRow, store: str) -> tuple[Line, ...]:
         *_one("operation", row.operation),
         *_one("store", store),
     )
+
+
+def _corrections(facts: Mapping[str, object], corrected_by: Sequence[str]) -> tuple[Line, ...]:
+    """Which decision this one puts right, and which put this one right (console.md F5)."""
+    corrects = facts.get("corrects")
+    forth = () if corrects is None else _one("corrects", str(corrects))
+    return *forth, *(line for each in corrected_by for line in _one("corrected by", each))
 
 
 def _one(label: str, text: str | None) -> tuple[Line, ...]:
@@ -230,7 +239,9 @@ def _item(n: int, item: object) -> Iterator[Line]:
 
 def _others(facts: Mapping[str, object]) -> tuple[Line, ...]:
     """Whatever else was written down: plan hash, items, answers, refusals."""
-    told = {key: value for key, value in facts.items() if key not in {*_WHO, *_STATES, "evidence"}}
+    told = {
+        key: value for key, value in facts.items() if key not in {*_WHO, *_STATES, "evidence", "corrects"}
+    }
     if not told:
         return ()
     return title("WHAT ELSE WAS TOLD"), *(_leaf(*each) for each in _leaves("", told))

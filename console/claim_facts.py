@@ -94,7 +94,7 @@ def _further(row: ClaimRow, story: ClaimStory | None) -> tuple[Fact, ...]:
         Fact(own("thread is"), state if row.thread_state is None else present.state(row.thread_state)),
         fact("checkpoint", present.optional(None if story is None else story.checkpoint)),
         _next(story),
-        Fact(own("late writers refused"), refused(row.refused)),
+        Fact(own("refused"), refused(row.refused)),
     )
 
 

@@ -94,7 +94,9 @@ def filter_offer(text: str, vocabulary: Vocabulary) -> Offer:
     if parts is None:
         return Offer(start, _fields(word, vocabulary))
     name, value = parts
-    known = vocabulary.values.get(name.removeprefix("!"), ())
+    bare = name.removeprefix("!")
+    asked = any(each.removeprefix("!").startswith(f"{bare}:") for each in vocabulary.words)
+    known = vocabulary.values.get(bare, ()) if asked else ()
     lead, comma, typed = value.rpartition(",")
     before = word[: len(name) + 1] + lead + comma
     meant = [each for each in sorted(known) if each.startswith(typed.lstrip('"')) and each != typed]

@@ -12,10 +12,11 @@ from console.acting.audited import Audited
 from console.commands import ShowList, changed_since
 from console.present import Tone
 from console.screens import modes
-from console.screens.page import Page
 from console.spans import LATELY
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from console.commands import Command
     from console.session import Session
 
@@ -37,12 +38,14 @@ class Going(App[None]):
         """To a mode as it was left; where it is in front already, back to its list."""
         if self.current_mode != mode:
             self.switch_mode(mode)
-            return
-        front = self.screen
-        if isinstance(front, Page) and front.holds_typed:
-            front.do_back()
-            return
-        arriving.at_root(self)
+        else:
+            self._close_over(mode, lambda: arriving.at_root(self))
+
+    def _close_over(self, mode: str, go: Callable[[], object]) -> None:
+        """Do what closes all that was opened over a mode's list; what was typed there is given up first."""
+        from console.screens import leaving
+
+        leaving.leave(self, leaving.above(self, mode), self.session.monotonic, go)
 
     def do_overview(self) -> None:
         self._go(modes.OVERVIEW)

@@ -14,14 +14,13 @@ from console.acting.model import UNKNOWN_CODE
 from console.acting.plans import PlanState, ReconcileWish, Source
 from console.filter_words import FilterError
 from console.model import GatewayError
-from console.money_words import Kind
 from console.read.output import print_document, print_lines, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from console.act.site import Site
-    from console.acting.plans import Bounds, PlanItem, PlanView, Wish
+    from console.acting.plans import Bounds, PlanView, Wish
     from console.read.documents import Document
 
 
@@ -59,7 +58,9 @@ def _check_resolvers(site: Site, wish: Wish, looked: PlanView) -> None:
     """
     if not isinstance(wish, ReconcileWish) or wish.source is not Source.RESOLVER or wish.resolver is not None:
         return
-    asked = dict.fromkeys(_kind_of(item) for item in looked.preview_items)
+    from console.acting.names import asked_about
+
+    asked = dict.fromkeys(asked_about(item.id) for item in looked.preview_items)
     missing = [kind for kind in asked if kind not in site.resolvers]
     if missing:
         refuse(
@@ -71,12 +72,6 @@ def _check_resolvers(site: Site, wish: Wish, looked: PlanView) -> None:
 def _key(kind: str) -> str:
     """As TOML writes a key."""
     return f'"{kind}"' if ":" in kind else kind
-
-
-def _kind_of(item: PlanItem) -> str:
-    """What answers about a row: `day`, or `meter:PREFIX`; a prefix holds no colon."""
-    kind, _, rest = item.id.partition(":")
-    return kind if kind == Kind.DAY else f"{kind}:{rest.partition(':')[0]}"
 
 
 def show(site: Site, view: PlanView, *, as_json: bool, more: Document | None = None) -> None:

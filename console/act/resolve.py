@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,13 +19,11 @@ from console.acting.amounts import part_of
 from console.acting.effect import most_of, phrase_of
 from console.acting.observed import next_check
 from console.acting.plans import DecideWish
-from console.acting.resolving import Came, Consumed, Deferred, Evidence, Released
+from console.acting.resolving import Came, Consumed, Deferred, Evidence, Released, needs
 from console.command_line import ConfigFile, Exit, Store
 from console.money_words import Kind
 from console.read.options import AsJson  # noqa: TC001 - typer reads it at run time
 from console.read.output import print_document, print_lines, refuse
-
-NEED: Final = "need"
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -48,6 +46,7 @@ class _Asked:
     until: str | None
     note: str | None
     evidence: tuple[str, ...]
+    corrects: str | None = None
 
     def __post_init__(self) -> None:
         if self.consumed + self.released + (self.until is not None) != 1:
@@ -60,6 +59,8 @@ class _Asked:
             raise typer.BadParameter("--defer-until and --note belong together: say what is being waited for")
         if not self.evidence and self.until is None:
             raise typer.BadParameter("--evidence must be given: what was seen outside, and where")
+        if self.corrects is not None and not self.corrects.strip():
+            raise typer.BadParameter("--corrects must name an operation")
 
     def answer(self, row: ReservationRow, now: datetime) -> Answer:
         """For one reservation, at the store's time."""
@@ -101,6 +102,10 @@ def resolve(
             help="kind=...,ref=...,observed=...,shows=...[,covers=...][,file=PATH]; may be given again.",
         ),
     ] = None,
+    corrects: Annotated[
+        str | None,
+        typer.Option(metavar="OPERATION", help="An earlier decision about it, which this one puts right."),
+    ] = None,
     reason: MaybeReason = None,
     confirm: Annotated[
         str | None,
@@ -110,7 +115,7 @@ def resolve(
     config: ConfigFile = None,
 ) -> None:
     """Decide a reservation by hand: at least one item of evidence and a reason, unless it is only deferred."""
-    asked = _Asked(consumed, amount, released, defer_until, note, tuple(evidence or ()))
+    asked = _Asked(consumed, amount, released, defer_until, note, tuple(evidence or ()), corrects)
     address = _address(kind, source, reservation_id)
     reason = note if reason is None else reason  # to defer it, the note is why
     if reason is not None:
@@ -125,22 +130,23 @@ def _decide(
     """Confirmed, sent, and told."""
     row, now = shown.story.row, shown.story.as_of
     answer, items = asked.answer(row, now), _evidence(asked.evidence, now)
-    phrase, checks = phrase_of(row, answer), found.gateway.weigh(row.address, answer, items)
+    phrase = phrase_of(row, answer)
+    checks = found.gateway.weigh(row.address, answer, items, asked.corrects)
     _check_evidence(checks)
     asking.check_given(phrase, as_json=as_json, reason=reason, confirm=confirm)
     if confirm is not None:  # whoever types it is shown all of them before
         resolve_text.doubts(checks)
     asking.phrase(confirm, phrase, lambda: resolve_text.before(shown, answer, checks))
     why = asking.reason(reason)
-    command = equivalent.resolving(found.aim, row.address, answer, items, phrase, why)
+    command = equivalent.resolving(found.aim, row.address, answer, items, phrase, why, asked.corrects)
     told = resolve_text.checks_of(checks)
-    _check_alone(found, shown, answer, items, why, told, as_json=as_json)
+    _check_alone(found, DecideWish(shown, answer, items, why, asked.corrects), told, as_json=as_json)
     with window(found, "resolve", why, command) as acting:
         given = order("resolve", why, command)
         made = sent(
             found,
             given,
-            lambda: acting.resolve(shown, answer, items, given),
+            lambda: acting.resolve(shown, answer, items, given, asked.corrects),
             lambda: _landed(found, given),
         )
     _end(made, shown, told, as_json=as_json)
@@ -172,7 +178,7 @@ def _evidence(given: tuple[str, ...], now: datetime) -> tuple[Evidence, ...]:
 
 def _check_evidence(checks: tuple[Check, ...]) -> None:
     """End the command where the store would refuse the answer for it."""
-    lacking = [check.text for check in checks if check.weight == NEED]
+    lacking = needs(checks)
     if lacking:
         refuse(f"{'; '.join(lacking)}; nothing was changed")
 
@@ -184,23 +190,13 @@ def _shown(found: Site, address: Address) -> Resolvable:
     return shown
 
 
-def _check_alone(
-    found: Site,
-    shown: Resolvable,
-    answer: Answer,
-    items: tuple[Evidence, ...],
-    why: str,
-    told: Document,
-    *,
-    as_json: bool,
-) -> None:
+def _check_alone(found: Site, wish: DecideWish, told: Document, *, as_json: bool) -> None:
     """Above the configured amounts one person alone decides nothing: a plan is stored, and another approves it."""
-    row, bounds = shown.story.row, permission.bounds_of(found.config)
+    row, bounds = wish.shown.story.row, permission.bounds_of(found.config)
     micro, units = (0, row.units or 0) if row.address.kind is Kind.METER else (most_of(row), 0)
-    if isinstance(answer, Deferred) or not permission.above(bounds, micro=micro, units=units, rows=1):
+    if isinstance(wish.answer, Deferred) or not permission.above(bounds, micro=micro, units=units, rows=1):
         return
-    wish = DecideWish(shown, answer, items, why)
-    make(found, wish, bounds, why, dry=False, as_json=as_json, more=told)
+    make(found, wish, bounds, wish.reason, dry=False, as_json=as_json, more=told)
     refuse(
         "nothing was decided yet: it is above what one person may decide, and waits for another's approval"
     )

@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final, TypeVar
 
-from console.acting import equivalent
+from console.acting import equivalent, hook
 from console.acting.model import UNKNOWN_CODE, Order, Route
 from console.model import GatewayError
 from console.read.output import refuse, warn
@@ -34,7 +34,31 @@ def order(what: str, reason: str | None, command: str) -> Order:
 
 
 def sent(site: Site, given: Order, call: Callable[[], T], landed: Callable[[], T | None]) -> T:
-    """The call's answer; where that was lost, what `landed` reads of the change once it is known to be in the store."""
+    """The call's answer; where that was lost, what `landed` reads of the change once it is known to be in the store.
+
+    The operator's program hears of either.
+    """
+    value = _answer(site, given, call, landed)
+    _tell_hook(site, given)
+    return value
+
+
+def _tell_hook(site: Site, given: Order) -> None:
+    """What becomes of the program is said, and changes nothing of what the command comes to."""
+    command = site.config.after_change
+    if command is None:
+        return
+    try:
+        rows = site.gateway.audit_of(given.operation)
+    except GatewayError as error:
+        warn(hook.unread(error))
+        return
+    failed = hook.run(command.value, given, rows)
+    if failed:
+        warn(failed)
+
+
+def _answer(site: Site, given: Order, call: Callable[[], T], landed: Callable[[], T | None]) -> T:
     try:
         return call()
     except GatewayError as error:

@@ -104,5 +104,7 @@ def missing(asked: Asked, phrase: str, reason: str, blocker: str = "") -> str:
     if asked.reasoned and not reason.strip():
         return "a reason is needed"
     if phrase != asked.phrase:
-        return f"type {asked.phrase}" if not phrase else f"that is not {asked.phrase}"
+        if asked.phrase.startswith(phrase):
+            return f"type {asked.phrase}{' to its end' if phrase else ''}"
+        return f"that is not {asked.phrase}"
     return ""

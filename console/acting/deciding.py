@@ -7,39 +7,42 @@ from typing import TYPE_CHECKING
 
 from console import present
 from console.acting import resolution_facts
-from console.acting.resolving import Check
+from console.acting.resolving import NEED, Check, needs
 from console.acting.second import second_eyes
 from console.money_words import HoldState
 
 if TYPE_CHECKING:
     from console.acting.plans import Bounds
     from console.acting.resolution_form import Meant
-    from console.acting.resolving import Answer, Evidence, Resolution, Resolvable
+    from console.acting.resolving import Resolution, Resolvable
     from console.money_words import Address
     from console.session import Session
 
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """One look at the store: how it stands, and what is to be said of what was typed."""
+    """One look at the store: how it stands, and what is to be said of what was `meant` when it was asked."""
 
     found: Resolvable | None
     checks: tuple[Check, ...]
+    meant: Meant
 
 
-def look(session: Session, address: Address, answer: Answer | None, evidence: tuple[Evidence, ...]) -> Seen:
+def look(session: Session, address: Address, meant: Meant) -> Seen:
     """Ask for both; blocks, GatewayError."""
     found = session.gateway.resolvable(address)
     if found is None:
-        return Seen(None, ())
-    return Seen(found, session.gateway.weigh(address, answer, evidence))
+        return Seen(None, (), meant)
+    checks = session.gateway.weigh(address, meant.answer, meant.evidence, meant.corrects)
+    return Seen(found, checks, meant)
 
 
 @dataclass(slots=True)
 class Deciding:
     """`shown` is the first answer and stays: under its guard the decision is written. `now` is the last one.
 
-    `approved` is who approved the plan that led here, empty where none did.
+    `weighed` is what the store says of `about`, which may be typed on since. `approved` is who approved the plan that
+    led here, empty where none did.
     """
 
     shown: Resolvable | None = None
@@ -47,10 +50,11 @@ class Deciding:
     gone: bool = False
     weighed: tuple[Check, ...] = ()
     approved: str = ""
+    about: Meant | None = None
 
     def take(self, seen: Seen) -> None:
         """Learn what stands now."""
-        self.now, self.weighed = seen.found, seen.checks
+        self.now, self.weighed, self.about = seen.found, seen.checks, seen.meant
         self.gone = seen.found is None
         if self.shown is None:
             self.shown = seen.found
@@ -79,18 +83,20 @@ class Deciding:
             return ("there is no such reservation",) if self.gone else ("not read yet",)
         eyes = second_eyes(self.shown.story.row, meant.answer, bounds, self.approved)
         late = () if self.same else ("it is not as it was shown any more; see the checks",)
-        return (*late, *meant.wrong, *((eyes.text,) if eyes.weight == "need" else ()))
+        looked_at = self.about is not None and self.about.grounds == meant.grounds
+        waits = () if looked_at else ("what was typed is being looked at by the store",)
+        return (*late, *meant.wrong, *(waits or needs(self.weighed)), *needs((eyes,)))
 
     def checks(self, meant: Meant, bounds: Bounds) -> tuple[Check, ...]:
         """All that is to be read before it is decided."""
         if self.shown is None:
-            return (Check("need", "not read yet"),)
+            return (Check(NEED, "not read yet"),)
         now = None if self.now is None else self.now.story
         stands = resolution_facts.standing(now, same=self.same)
-        wrong = tuple(Check("need", text) for text in meant.wrong)
-        asked = tuple(check for check in self.weighed if not (wrong and check.weight == "need"))
+        wrong = tuple(Check(NEED, text) for text in meant.wrong)
+        asked = tuple(check for check in self.weighed if not (wrong and check.weight == NEED))
         eyes = second_eyes(self.shown.story.row, meant.answer, bounds, self.approved)
-        return (Check("ok" if self.same else "need", stands), *wrong, *asked, eyes)
+        return (Check("ok" if self.same else NEED, stands), *wrong, *asked, eyes)
 
 
 def told(made: Resolution, deed: str) -> str:

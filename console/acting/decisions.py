@@ -34,12 +34,13 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One of them. `came` is what became of it, `answer` what was to be."""
+    """One of them. `came` is what became of it, `answer` what was to be; `corrects` is the operation it puts right."""
 
     row: AuditRow
     answer: str
     came: str
     evidence: tuple[Seen, ...]
+    corrects: str = ""
 
 
 def query_of(name: str) -> AuditQuery:
@@ -61,7 +62,12 @@ def decision_of(row: AuditRow) -> Decision:
     items = body.get("evidence")
     listed = items if isinstance(items, Sequence) and not isinstance(items, str) else ()
     seen = tuple(_seen(item) for item in listed if isinstance(item, Mapping))
-    return Decision(row, _answer(body.get("answer")), _came(row), seen)
+    return Decision(row, _answer(body.get("answer")), _came(row), seen, str(body.get("corrects") or ""))
+
+
+def correcting(rows: Sequence[AuditRow], operation: str) -> tuple[str, ...]:
+    """The operations among these that put this one right, newest first."""
+    return tuple(dict.fromkeys(row.operation for row in rows if row.body.get("corrects") == operation))
 
 
 def _answer(answer: object) -> str:
@@ -107,12 +113,14 @@ def lines_of(found: Sequence[Decision], room: int, unread: str = "") -> tuple[Li
         return ()
     lines: list[Line] = [title("DECISIONS (newest first; none is ever changed, a correction is a new one)")]
     for decision in found:
-        lines += decision_lines(decision, room)
+        lines += decision_lines(
+            decision, room, correcting([each.row for each in found], decision.row.operation)
+        )
     return (*lines, ())
 
 
-def decision_lines(decision: Decision, room: int) -> list[Line]:
-    """One decision, folded."""
+def decision_lines(decision: Decision, room: int, corrected_by: Sequence[str] = ()) -> list[Line]:
+    """One decision, folded; `corrected_by` are the operations that put it right."""
     row = decision.row
     said = safe(" ".join(each for each in (row.deed, decision.answer) if each), 200)
     came = own(f"  {safe(decision.came, 200)}") if decision.came else own("")
@@ -127,6 +135,9 @@ def decision_lines(decision: Decision, room: int) -> list[Line]:
         if seen.file:
             lines += _folded(f"  file {safe(seen.file, 300)}", room)
     lines += _folded(f"operation {safe(row.operation)}", room)
+    if decision.corrects:
+        lines += _folded(f"corrects {safe(decision.corrects)}", room)
+    lines += [line for each in corrected_by for line in _folded(f"corrected by {safe(each)}", room)]
     return lines
 
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from console.acting.jobs import JobsActing
 from console.acting.plans import PlansActing
+from console.acting.records import RecordsActing
 from console.acting.resolving import ResolvingActing
 
 if TYPE_CHECKING:
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
     from console.acting.model import Order, Outcome
 
 
-class Acting(PlansActing, JobsActing, ResolvingActing, Protocol):
+class Acting(PlansActing, JobsActing, ResolvingActing, RecordsActing, Protocol):
     """The changing calls; there is no connection before `open`. Each may block and raises `GatewayError` only."""
 
     def open(self, order: Order) -> Mapping[str, tuple[str, ...]]:

@@ -88,9 +88,10 @@ def planning(target: Aim, wish: Wish) -> str:
             return _of_rows(target, wish)
         case SweepWish():
             return line(target, ("plan", "sweep"), wish.tables, _sweep(wish))
-        case DecideWish(shown, answer, evidence, reason):
+        case DecideWish(shown, answer, evidence, reason, corrects):
             row = shown.story.row
-            return resolving(target, row.address, answer, evidence, phrase_of(row, answer), reason)
+            phrase = phrase_of(row, answer)
+            return resolving(target, row.address, answer, evidence, phrase, reason, corrects)
 
 
 def executing(target: Aim, plan: str, phrase: str, reason: str = UNSAID, rate: int = 0) -> str:
@@ -142,6 +143,7 @@ def resolving(
     evidence: Sequence[Evidence],
     phrase: str,
     reason: str = UNSAID,
+    corrects: str | None = None,
 ) -> str:
     """How a reservation is decided; to defer it needs no reason but its note.
 
@@ -149,13 +151,19 @@ def resolving(
     """
     told = tuple(word for item in evidence for word in ("--evidence", _evidence(item)))
     why = () if isinstance(answer, Deferred) and reason in {"", UNSAID} else _reason(reason)
-    options = (*_answer(answer), *told, *why, "--confirm", phrase)
+    which = () if corrects is None else ("--corrects", corrects)
+    options = (*_answer(answer), *told, *which, *why, "--confirm", phrase)
     return line(target, ("resolve",), (address.kind.value, address.source or NO_SOURCE, address.id), options)
 
 
 def asking(target: Aim, operation: str) -> str:
     """How it is found out what became of a change."""
     return line(target, ("outcome",), (operation,), ())
+
+
+def closing(target: Aim, operation: str, reason: str = UNSAID) -> str:
+    """How the end of a change that nobody told it of is written down."""
+    return line(target, ("outcome",), (operation,), ("--close", *_reason(reason)))
 
 
 # Words

@@ -1,4 +1,7 @@
-"""A program of the operator's own that hears of every change by hand, after it was made (console.md 3.4, row 103)."""
+"""A program of the operator's own that hears of every change by hand, after it was made (console.md 3.4, row 103).
+
+The console runs it beside its own work, a script before its command goes on.
+"""
 
 from __future__ import annotations
 
@@ -45,18 +48,29 @@ class Hook:
             self._start(self._run(command.value, order))
 
     async def _run(self, argv: tuple[str, ...], order: Order) -> None:
-        from console.programs import Program
-
         session = self._session
         try:
             rows = await session.calls.run(lambda: session.gateway.audit_of(order.operation))
         except GatewayError as error:
-            self._tell(f"after_change was not run: {error}", Tone.WARN)
+            self._tell(unread(error), Tone.WARN)
             return
-        program = Program(argv, seconds=SECONDS, most=OUTPUT_BYTES, given=record(order, rows))
-        failed = failure(await session.errands.run(program.run), program.output)
+        failed = await session.errands.run(lambda: run(argv, order, rows))
         if failed:
-            self._tell(f"after_change {argv[0]}: {failed}", Tone.WARN)
+            self._tell(failed, Tone.WARN)
+
+
+def unread(error: GatewayError) -> str:
+    """What is said where the entries of a change cannot be read."""
+    return f"after_change was not run: {error}"
+
+
+def run(argv: tuple[str, ...], order: Order, rows: Sequence[AuditRow]) -> str:
+    """Run the program to its end; what went wrong in one line, empty where nothing did. Blocks, ten seconds at most."""
+    from console.programs import Program
+
+    program = Program(argv, seconds=SECONDS, most=OUTPUT_BYTES, given=record(order, rows))
+    failed = failure(program.run(), program.output)
+    return f"after_change {argv[0]}: {failed}" if failed else ""
 
 
 def record(order: Order, rows: Sequence[AuditRow]) -> bytes:

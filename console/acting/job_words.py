@@ -81,7 +81,7 @@ def next_step(row: JobRow, *, here: bool) -> str:
         case JobState.PAUSED:
             return f"H lets it go on with item {row.done + 1:,}; F ends it where it stands"
         case JobState.CANCELLED:
-            return "what was applied stays; plan again for the rest"
+            return f"not done: {row.total - row.done:,}; what was applied stays, plan again for the rest"
         case JobState.STOPPED:
             return "it met what the plan did not hold: plan again, and look at what stands there now"
         case JobState.DONE:

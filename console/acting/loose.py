@@ -20,6 +20,7 @@ MOST: Final = 100
 """Open intents that are shown."""
 _UNDER_WAY: Final = timedelta(seconds=60)
 """An intent younger than this may be a change that goes on right now."""
+_CLOSED: Final = "F closes it after an hour"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +91,18 @@ def _history(row: AuditRow) -> str:
 
 
 def _may_go_on(row: AuditRow, as_of: datetime | None) -> bool:
-    outside = row.deed in {"read-write window", "custom command"} or row.object_kind == "job"
+    outside = row.deed in {"read-write window", "custom command"} or row.of_job
     return outside or (as_of is not None and as_of - row.at < _UNDER_WAY)
 
 
 def _told(row: AuditRow, as_of: datetime | None) -> str:
     """What an intent without a result means: the result is written in the transaction of the effect."""
     if row.deed == "read-write window":
-        return "changes were turned on; they may be on still, or the console ended without a word"
+        return f"changes were turned on; they may be on still, or the console ended without a word; {_CLOSED}"
     if row.deed == "custom command":
-        return "a program outside the store: it may run still; look at what it was to do"
-    if row.object_kind == "job":
+        return f"a program outside the store: it may run still; look at what it was to do; {_CLOSED}"
+    if row.of_job:
         return "a job that goes on or waits: Enter, then o"
     if _may_go_on(row, as_of):
         return "begun less than a minute ago: it may be under way"
-    return "it has no effect in the store; nothing is sent again"
+    return "it has no effect in the store; nothing is sent again; F writes that down"

@@ -21,6 +21,14 @@ def address_named(name: str) -> Address | None:
     return Address(Kind.METER, prefix, operation) if kind == Kind.METER and prefix and operation else None
 
 
+def asked_about(name: str) -> str:
+    """Under which name the configuration has who answers about this row: `day`, or `meter:PREFIX`; empty for others."""
+    address = address_named(name)
+    if address is None:
+        return ""
+    return Kind.DAY.value if address.kind is Kind.DAY else f"{Kind.METER.value}:{address.source}"
+
+
 def object_of(kind: str, name: str) -> Command | None:
     """Where an object of this kind and name is shown; None where nothing shows it."""
     match kind:

@@ -47,7 +47,9 @@ class Outside:
         refused = actions.refusal(action, writable=session.writable, connected=page.connected)
         if refused is not None:
             raise ValueError(refused)
-        question = Question(own(f"your command {self.command.name}"), self._facts(), self._asked())
+        question = Question(
+            own(f"your command {self.command.name}"), self._facts(), self._asked(), verb=action.name
+        )
         page.app.push_screen(ConfirmScreen(question, session.monotonic), self._answered)
 
     def _asked(self) -> Asked:

@@ -10,7 +10,7 @@ from console.acting.deeds import WORDS, Deed
 from console.acting.plans import PlanState
 from console.acting.standing import is_over, left
 from console.facts import title
-from console.present import Cell, Tone, own, pad, safe, several
+from console.present import Cell, Safe, Tone, own, pad, safe, several
 from console.widgets.columns import Scene
 
 if TYPE_CHECKING:
@@ -29,7 +29,28 @@ _BYTES: Final = 11
 _ID: Final = 40
 _LONG: Final = 600
 _WIDE: Final = 100
-_LABELS: Final = {"micro": "held", "next_seq": "next event", "checkpoint": "checkpoints", "event": "events"}
+_LABELS: Final = {
+    "micro": "held",
+    "figure": "recorded",
+    "expires_at": "expires",
+    "next_check_at": "check at",
+    "next_seq": "next event",
+    "floor": "events kept from",
+    "checkpoint": "checkpoints",
+    "event": "events",
+}
+_FIRST: Final = ("becomes", "micro", "figure", "units", "owner")
+"""What an item says first, where it says it."""
+_ABOVE: Final = 3
+"""Warnings that stand above the table; the others follow below it, so that a low screen still shows the table."""
+_BESIDES: Final = frozenset({"reservation", "claim"})
+"""Lines of a delete that its total does not hold: they tell what else touches the threads."""
+_SOURCES: Final[dict[object, str]] = {
+    "default": "the default, nobody is asked; the items say what each becomes, and fenced rows stay",
+    "resolver": "{}, asked row by row; what it cannot tell stays held, to be asked about again",
+    "ask": "you, row by row: a form opens for each, and a row without an answer stays as it is",
+}
+"""Who decides in a pass, by the source that the plan keeps."""
 _INSTANTS: Final = frozenset({"expires_at", "next_check_at", "deleted_at", "until", "before"})
 """What guards and notes hold as nanoseconds since 1970."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
@@ -45,14 +66,16 @@ def lines(made: Made, person: Person, now: datetime, room: int) -> tuple[Line, .
         *_blockers(view, room),
         *_done(view, made.done, room),
         *_holder(made.claim, person, now, room),
+        *_decides(view, room),
+        *_hindrances(made, room),
         *_table(view),
         *_kept(view, room),
-        *_hindrances(view, room),
-        *_apart(view),
-        *_items(view, items),
+        *_more_warnings(made, room),
+        *_apart(view, room),
+        *_items(view, items, room),
         *_signature(view),
         title("EQUIVALENT COMMAND (y copies it)"),
-        (Cell(safe(f" {command}", _LONG)),),
+        *_prose(Cell(own(" ")), command, room),
     )
 
 
@@ -62,7 +85,16 @@ def _prose(head: Cell, text: str, room: int, tone: Tone = Tone.PLAIN) -> Iterato
     first, *others = present.wrap(safe(text, _LONG), max(room - indent, 10)) or (own(""),)
     yield head, Cell(first, tone)
     for rest in others:
-        yield Cell(own(" " * indent)), Cell(rest, tone)
+        yield Cell(own(" " * indent)), Cell(Safe(rest.lstrip(" ")), tone)
+
+
+def _entry(name: Cell, text: str, room: int) -> Iterator[Line]:
+    """A name and what is said of it: behind it where both fit, else below, folded between words."""
+    if present.width(name.text) + 2 + present.width(safe(text, _LONG)) <= room:
+        yield name, Cell(safe(f"  {text}", _LONG), Tone.MUTED)
+        return
+    yield (name,)
+    yield from _prose(Cell(own("      ")), text, room, Tone.MUTED)
 
 
 def standing(view: PlanView, now: datetime) -> tuple[Cell, ...]:
@@ -123,17 +155,32 @@ def _holder(claim: ClaimStory | None, person: Person, now: datetime, room: int) 
     yield (Cell(own(" is it you?  "), Tone.MUTED), Cell(safe(told, 200), Tone.GOOD if own_one else Tone.WARN))
 
 
+def _decides(view: PlanView, room: int) -> Iterator[Line]:
+    """Who answers in a reconcile pass (console.md F1)."""
+    source = view.params.get("source")
+    if view.deed is Deed.RECONCILE and source in _SOURCES:
+        resolver = view.params.get("resolver") or "the configured resolver"
+        yield from _prose(Cell(own(" who decides: "), Tone.ACCENT), _SOURCES[source].format(resolver), room)
+
+
 def _table(view: PlanView) -> Iterator[Line]:
-    yield (Cell(own(_row("kind", "rows", "bytes", "notes")), Tone.MUTED),)
+    """What goes, its sum, and of a delete what else touches the threads."""
+    besides = _BESIDES if view.deed is Deed.DELETE else frozenset[str]()
+    kinds = max([_KIND, *(len(line.kind) + 1 for line in view.lines)])
+    yield (Cell(own(_row(kinds, "kind", "rows", "bytes", "notes")), Tone.MUTED),)
     for line in view.lines:
-        yield _line(line)
+        if line.kind not in besides:
+            yield _line(kinds, line)
     low, high = view.seconds
     told = (
         f"{several(view.items, 'item')}; {low:,.0f}-{high:,.0f} s"
         if high >= 1
         else f"{several(view.items, 'item')}; under a second"
     )
-    yield (Cell(own(_row("TOTAL", f"{view.rows:,}", _size(view.bytes), told)), Tone.STRONG),)
+    yield (Cell(own(_row(kinds, "TOTAL", f"{view.rows:,}", _size(view.bytes), told)), Tone.STRONG),)
+    for line in view.lines:
+        if line.kind in besides:
+            yield _line(kinds, line)
     if view.micro or view.units:
         money = f" at stake: {present.usd(view.micro)} USD" + (
             f", {several(view.units, 'unit')}" if view.units else ""
@@ -141,17 +188,16 @@ def _table(view: PlanView) -> Iterator[Line]:
         yield (Cell(own(money), Tone.WARN),)
 
 
-def _line(line: PlanLine) -> Line:
+def _line(kinds: int, line: PlanLine) -> Line:
     known = line.rows is not None
     rows = f"{line.rows:,}" if known else "?"
-    cells = _row(line.kind, rows, _size(line.bytes), line.note)
+    cells = _row(kinds, line.kind, rows, _size(line.bytes), line.note)
     tone = Tone.WARN if not known else Tone.PLAIN if line.rows else Tone.MUTED
     return (Cell(safe(cells, _LONG), tone),)
 
 
-def _row(kind: str, rows: str, size: str, note: str) -> str:
-    kind_cell = pad(safe(kind), max(_KIND, len(kind)))
-    return f" {kind_cell}{rows:>{_ROWS}} {size:>{_BYTES}}  {note}".rstrip()
+def _row(kinds: int, kind: str, rows: str, size: str, note: str) -> str:
+    return f" {pad(safe(kind), kinds)}{rows:>{_ROWS}} {size:>{_BYTES}}  {note}".rstrip()
 
 
 def _size(count: int | None) -> str:
@@ -162,12 +208,8 @@ def _kept(view: PlanView, room: int) -> Iterator[Line]:
     if view.kept:
         yield from _prose(Cell(own(" kept: "), Tone.GOOD), ", ".join(view.kept), room)
     if view.deed is not Deed.RELEASE:
-        yield (
-            Cell(
-                own(" what changed meanwhile is skipped and told; nothing outside the plan is touched"),
-                Tone.MUTED,
-            ),
-        )
+        said = "what changed meanwhile is skipped and told; nothing outside the plan is touched"
+        yield from _prose(Cell(own(" ")), said, room, Tone.MUTED)
 
 
 def _blockers(view: PlanView, room: int) -> Iterator[Line]:
@@ -178,55 +220,78 @@ def _blockers(view: PlanView, room: int) -> Iterator[Line]:
         yield (Cell(own("        L plans the release of these claims"), Tone.MUTED),)
 
 
-def _hindrances(view: PlanView, room: int) -> Iterator[Line]:
-    for text in view.warnings:
+def _warned(made: Made) -> tuple[str, ...]:
+    """What this console knows of it, then what the plan says."""
+    named = made.unanswered
+    if not named:
+        return made.view.warnings
+    said = (
+        f"no resolver is configured here for {', '.join(named)}: their rows will fail and stay as they are; the "
+        f'configuration names one as [resolvers] "{named[0]}" = "module:function"'
+    )
+    return (said, *made.view.warnings)
+
+
+def _hindrances(made: Made, room: int) -> Iterator[Line]:
+    """Above the table, where a low screen shows them."""
+    view, warned = made.view, _warned(made)
+    for text in warned[:_ABOVE]:
         yield from _prose(Cell(own(" [warn] "), Tone.WARN), text, room)
+    if len(warned) > _ABOVE:
+        yield (Cell(own(f"        and {len(warned) - _ABOVE:,} more warnings, below the table"), Tone.WARN),)
     if view.needs_approval:
         said = "not yet" if view.approved_by is None else f"given by {view.approved_by}"
         yield from _prose(Cell(own(" [need] "), Tone.WARN), f"another person's approval: {said}", room)
-    if not view.blockers and not view.warnings:
+    if not view.blockers and not warned:
         yield (Cell(own(" [ok]   "), Tone.GOOD), Cell(own("no blocker and no warning")))
 
 
-def _apart(view: PlanView) -> Iterator[Line]:
+def _more_warnings(made: Made, room: int) -> Iterator[Line]:
+    for text in _warned(made)[_ABOVE:]:
+        yield from _prose(Cell(own(" [warn] "), Tone.WARN), text, room)
+
+
+def _apart(view: PlanView, room: int) -> Iterator[Line]:
     if not view.apart_count:
         return
     yield title(f"NOT APPLICABLE ({view.apart_count:,}): left as they are")
     for each in view.apart:
-        yield (Cell(safe(f"  {each.id}", 200)), Cell(safe(f"  {each.reason}", 300), Tone.MUTED))
+        yield from _entry(Cell(safe(f"  {each.id}", 200)), each.reason, room)
     more = view.apart_count - len(view.apart)
     if more:
         yield (Cell(own(f"  and {more:,} more"), Tone.MUTED),)
 
 
-def _items(view: PlanView, items: Sequence[PlanItem]) -> Iterator[Line]:
+def _items(view: PlanView, items: Sequence[PlanItem], room: int) -> Iterator[Line]:
     """The first items; of a delete they stand as the tree they are, its roots above (they go last)."""
     if not items:
         return
     tree = view.deed is Deed.DELETE
     yield title("TREE (v shows the items)" if tree else "ITEMS (v shows all of each)")
     for item in reversed(items) if tree else items:
-        yield _item(item, tree=tree)
+        yield from _item(item, room, tree=tree)
     more = view.items - len(items)
     if more > 0:
         yield (Cell(own(f"  and {more:,} more: v shows them"), Tone.MUTED),)
 
 
-def _item(item: PlanItem, *, tree: bool) -> Line:
+def _item(item: PlanItem, room: int, *, tree: bool) -> Iterator[Line]:
     depth = item.note.get("depth") if tree else 0
     indent = f"{'   ' * (depth - 1)}`- " if isinstance(depth, int) and depth > 0 else ""
-    name = Cell(safe(f"  {indent}{item.id}", 200), Tone.STRONG)
-    return name, Cell(safe(f"  {told(item)}", 300), Tone.MUTED)
+    return _entry(Cell(safe(f"  {indent}{item.id}", 200), Tone.STRONG), told(item), room)
 
 
 def told(item: PlanItem) -> str:
-    """What an item amounts to, in a line: what it notes that is more than its place."""
+    """What an item amounts to, in a line: what it notes that is more than its place, what it becomes first."""
     facts = {**item.guard, **item.note}
+    if facts.get("figure") == facts.get("micro"):
+        facts.pop("figure", None)
     left_out = {"depth", "parent", "tenant", "checkpoints"}
+    order = sorted(facts, key=lambda name: _FIRST.index(name) if name in _FIRST else len(_FIRST))
     return "  ".join(
-        f"{_LABELS.get(name, name)} {_value(name, value)}"
-        for name, value in facts.items()
-        if _says(name, value, left_out)
+        f"{_LABELS.get(name, name)} {_value(name, facts[name])}"
+        for name in order
+        if _says(name, facts[name], left_out)
     )
 
 
@@ -239,7 +304,7 @@ def _value(name: str, value: object) -> str:
         return "yes" if value else "no"
     if name in _INSTANTS and isinstance(value, int):
         return present.instant(_EPOCH + timedelta(microseconds=value // 1_000))
-    if name == "micro" and isinstance(value, int):
+    if name in {"micro", "figure"} and isinstance(value, int):
         return f"{present.usd(value)} USD"
     return (
         f"{value:,}"

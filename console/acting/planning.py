@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 from console.acting import equivalent, permission
 from console.acting.deeds import Deed
+from console.acting.names import asked_about
 from console.acting.plan_facts import TREE
-from console.acting.plans import PlanState
+from console.acting.plans import PlanState, Source
 from console.acting.records import AuditQuery
 
 if TYPE_CHECKING:
@@ -24,19 +25,21 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Want:
     """What the operator wants planned. `wish` may ask the store what a filter means: blocking, GatewayError; `origin`
-    is where he began, as an address; `way` says it shortly.
+    is where he began, as an address; `way` says it shortly; `spent` is called once the plan has become a job.
     """
 
     deed: Deed
     wish: Callable[[Gateway], Wish]
     origin: str
     way: str
+    spent: Callable[[], object] = lambda: None
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
     """A plan or preview, the first of its items, and the command that does the same; `claim` is the one that a release
-    of a single one would break, `done` the entry of who executed it.
+    of a single one would break, `done` the entry of who executed it, `unanswered` what no configured resolver answers
+    about, as far as these items tell.
     """
 
     view: PlanView
@@ -44,6 +47,7 @@ class Made:
     command: str
     claim: ClaimStory | None = None
     done: AuditRow | None = None
+    unanswered: tuple[str, ...] = ()
 
 
 def environment_of(session: Session) -> str:
@@ -66,7 +70,7 @@ def _looked_at(session: Session, wish: Wish, environment: str) -> Made:
     view = gateway.preview(wish, environment)
     items = view.preview_items[:TREE]
     command = equivalent.planning(equivalent.aim_of(session), wish)
-    return Made(view, items, command, _claim(gateway, view, items))
+    return Made(view, items, command, _claim(gateway, view, items), None, _unanswered(session, view, items))
 
 
 def known(session: Session, view: PlanView) -> Made:
@@ -74,7 +78,8 @@ def known(session: Session, view: PlanView) -> Made:
     gateway = session.gateway
     items = gateway.plan_items(str(view.id), None, TREE).rows
     command = equivalent.executing(equivalent.aim_of(session), str(view.id), view.phrase)
-    return Made(view, items, command, _claim(gateway, view, items), done_by(gateway, view))
+    claim, done = _claim(gateway, view, items), done_by(gateway, view)
+    return Made(view, items, command, claim, done, _unanswered(session, view, items))
 
 
 def later(session: Session, made: Made, view: PlanView) -> Made:
@@ -87,6 +92,14 @@ def later(session: Session, made: Made, view: PlanView) -> Made:
 def _claim(gateway: Gateway, view: PlanView, items: tuple[PlanItem, ...]) -> ClaimStory | None:
     """Whose lock a release breaks (console.md 3.1, row 39)."""
     return gateway.claim(items[0].id) if view.deed is Deed.RELEASE and view.items == len(items) == 1 else None
+
+
+def _unanswered(session: Session, view: PlanView, items: tuple[PlanItem, ...]) -> tuple[str, ...]:
+    """Whom a pass would ask in vain: no job that runs here finds a resolver for these."""
+    if view.params.get("source") != Source.RESOLVER:
+        return ()
+    asked = dict.fromkeys(asked_about(item.id) for item in items)
+    return tuple(kind for kind in asked if kind and kind not in session.resolvers)
 
 
 def done_by(gateway: Gateway, view: PlanView) -> AuditRow | None:

@@ -101,6 +101,7 @@ class DecideWish:
     answer: Answer
     evidence: tuple[Evidence, ...]
     reason: str
+    corrects: str | None = None
 
 
 Wish = DeleteWish | ReleaseWish | ReconcileWish | SweepWish | DecideWish

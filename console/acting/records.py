@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from datetime import datetime
 
-    from console.acting.model import Outcome
+    from console.acting.model import Order, Outcome
     from console.model import Page
 
 
@@ -46,6 +46,11 @@ class AuditRow:
     prev_hash: str
     body: Mapping[str, object]
 
+    @property
+    def of_job(self) -> bool:
+        """Whether it is of a job as a whole, whose intent stands until its end; a move of one has an id of its own."""
+        return self.object_kind == "job" and self.operation == self.object_id
+
 
 @dataclass(frozen=True, slots=True)
 class Verified:
@@ -78,4 +83,12 @@ class AuditGateway(Protocol):
 
     def outcome(self, operation: str) -> Outcome | None:
         """What became of a change; None: it has no effect in the store."""
+        ...
+
+
+class RecordsActing(Protocol):
+    """The changing call about the audit."""
+
+    def close_intent(self, operation: str, order: Order) -> Outcome:
+        """Write down the end that an open intent lacks: what became of that change, as the store knows it."""
         ...

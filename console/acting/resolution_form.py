@@ -54,15 +54,25 @@ class Filled:
     until: str = ""
     note: str = ""
     items: tuple[Item, ...] = ()
+    corrects: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Meant:
-    """What it comes to; `wrong` is what keeps it from being sent, in the order of the form."""
+    """What it comes to; `wrong` is what keeps it from being sent, in the order of the form.
+
+    `corrects` is the operation of an earlier decision that this one puts right, None where it corrects none.
+    """
 
     answer: Answer | None
     evidence: tuple[Evidence, ...]
     wrong: tuple[str, ...]
+    corrects: str | None = None
+
+    @property
+    def grounds(self) -> tuple[object, ...]:
+        """What the store weighs of it: what kind of answer, on which evidence; a span that is awaited moves on."""
+        return type(self.answer), self.evidence, self.corrects
 
 
 def offered(row: ReservationRow, outcome: Outcome) -> str:
@@ -81,7 +91,7 @@ def meant(row: ReservationRow, filled: Filled, now: datetime) -> Meant:
     evidence = _evidence(filled.items, wrong)
     if not evidence and answer is not None and not isinstance(answer, Deferred):
         wrong.append("at least one item of evidence is needed")
-    return Meant(answer, evidence, tuple(wrong))
+    return Meant(answer, evidence, tuple(wrong), filled.corrects.strip() or None)
 
 
 def _answer(row: ReservationRow, filled: Filled, now: datetime, wrong: list[str]) -> Answer | None:

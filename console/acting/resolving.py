@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,12 +80,21 @@ class Deferred:
 Answer = Consumed | Released | Deferred
 
 
+NEED: Final = "need"
+"""The weight of a check that keeps an answer from being given: the engine would refuse it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One line of the form's checks: `weight` is ok, warn, or need, which keeps the answer from being given."""
+    """One line of the form's checks: `weight` is ok, warn, or need."""
 
     weight: str
     text: str
+
+
+def needs(checks: tuple[Check, ...]) -> tuple[str, ...]:
+    """What is missing still, by the store's word."""
+    return tuple(check.text for check in checks if check.weight == NEED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,9 +135,13 @@ class ResolvingGateway(Protocol):
         ...
 
     def weigh(
-        self, address: Address, answer: Answer | None, evidence: tuple[Evidence, ...]
+        self,
+        address: Address,
+        answer: Answer | None,
+        evidence: tuple[Evidence, ...],
+        corrects: str | None = None,
     ) -> tuple[Check, ...]:
-        """What the operator should know of his evidence before he decides."""
+        """What the operator should know of his evidence before he decides, and of the decision that he corrects."""
         ...
 
 
@@ -136,7 +149,15 @@ class ResolvingActing(Protocol):
     """The changing call."""
 
     def resolve(
-        self, shown: Resolvable, answer: Answer, evidence: tuple[Evidence, ...], order: Order
+        self,
+        shown: Resolvable,
+        answer: Answer,
+        evidence: tuple[Evidence, ...],
+        order: Order,
+        corrects: str | None = None,
     ) -> Resolution:
-        """Decide it, if it still is as it was shown. GatewayError `validation` for an answer that does not fit."""
+        """Decide it, if it still is as it was shown. GatewayError `validation` for an answer that does not fit.
+
+        `corrects` is the operation of an earlier decision about it, which this one puts right.
+        """
         ...

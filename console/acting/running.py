@@ -22,15 +22,20 @@ if TYPE_CHECKING:
     from console.acting.jobs import JobRow
     from console.session import Session
 
+REFUSED: Final = "job_refused"
+"""The code of an error that says something of the job: others run it, or it is paused or over."""
 LOOK_SECONDS: Final = 0.02
 """Between two looks at whether a job that is handed over has ended its item."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Run:
-    """One job in its thread. `ended` is set by that thread, whatever becomes of who waits for it."""
+    """One job in its thread. `ended` is set by that thread, whatever becomes of who waits for it; `told` is said when
+    all went well, instead of a tally.
+    """
 
     job: str
+    told: str = ""
     stop: threading.Event = field(default_factory=threading.Event)
     ended: threading.Event = field(default_factory=threading.Event)
 
@@ -59,8 +64,10 @@ class Running:
         run = self._run
         return None if run is None or run.ended.is_set() else run.job
 
-    def begin(self, job: str) -> None:
-        """Carry a job out, unless one runs here already or changes are off; either is said."""
+    def begin(self, job: str, told: str = "") -> None:
+        """Carry a job out, unless one runs here already or changes are off; either is said. `told` stands for the
+        tally of a job that leaves its rows to somebody else.
+        """
         if self.job is not None:
             self._tell(
                 f"{self.job} runs here: one at a time; {job} waits for it, or for another console", Tone.WARN
@@ -68,7 +75,7 @@ class Running:
         elif self._session.acting is None or not self._session.writable:
             self._tell(f"{job} waits for a runner: changes are off here; W, then B runs it", Tone.WARN)
         else:
-            self._run = _Run(job)
+            self._run = _Run(job, told)
             self._session.job_here = job
             self._start(self._carry_out(self._run))
             self._tell(f"{job} runs here, also when changes are off; B hands it over", Tone.INFO)
@@ -96,10 +103,9 @@ class Running:
         try:
             row = await self._calls.run(lambda: self._work(run))
         except GatewayError as error:
-            text = f"{run.job} is interrupted: {error}; nothing is repeated by itself, B goes on with it"
-            self._tell(text, Tone.BAD)
+            self._tell(*_why_not(run.job, error))
         else:
-            self._tell(*_told(run.job, row))
+            self._tell(*_told(run, row))
         finally:
             if self._run is run:
                 self._session.job_here = None
@@ -115,11 +121,20 @@ class Running:
             run.ended.set()
 
 
-def _told(job: str, row: JobRow | None) -> tuple[str, Tone]:
+def _why_not(job: str, error: GatewayError) -> tuple[str, Tone]:
+    """What is said when a run ends with an error: a job that was refused here goes on elsewhere, or may not."""
+    if error.code == REFUSED:
+        return f"{job} does not run here: {error}", Tone.WARN
+    text = f"{job} is interrupted: {error}; nothing is repeated by itself, B goes on with it"
+    return text, Tone.BAD
+
+
+def _told(run: _Run, row: JobRow | None) -> tuple[str, Tone]:
     """What is said when a run is over."""
     from console.acting.job_words import tally
     from console.acting.jobs import JobState
 
+    job = run.job
     if row is None:
         return f"{job} is no longer there", Tone.WARN
     if row.state is JobState.READY:
@@ -128,4 +143,6 @@ def _told(job: str, row: JobRow | None) -> tuple[str, Tone]:
             Tone.INFO,
         )
     whole = row.state is JobState.DONE and not row.failed
+    if whole and run.told:
+        return run.told, Tone.INFO
     return f"{job} {row.state.value}: {tally(row)}", Tone.GOOD if whole else Tone.WARN

@@ -130,6 +130,16 @@ BY_HAND: Final = (
         "unknown outcomes",
         "Changes whose answer was lost, and what the store says became of them",
     ),
+    Action(
+        "close_intent",
+        ("F",),
+        "close",
+        "Write down the end of this change, which nobody told: nothing is done again",
+        Place.INTENTS,
+        Capability.WRITE,
+        Level.ASK,
+        footer=2,
+    ),
 )
 
 OF_JOBS: Final = (

@@ -103,4 +103,4 @@ class Watching:
 
 def _is_left(row: AuditRow, as_of: datetime) -> bool:
     """Whether an open intent is worth a word at the start: a window leaves no change behind, and a job goes on."""
-    return row.object_kind != "job" and row.deed != "read-write window" and row.at >= as_of - LATELY
+    return not row.of_job and row.deed != "read-write window" and row.at >= as_of - LATELY

@@ -56,7 +56,7 @@ class Windowing:
         from console.screens.confirm import ConfirmScreen, Question
 
         asked = Asked(Level.ASK, "Turn on", reasoned=True)
-        question = Question(own("turn changes on"), self._facts(), asked)
+        question = Question(own("turn changes on"), self._facts(), asked, verb="window")
         self._ask(ConfirmScreen(question, self._session.monotonic), self._answered)
 
     def look(self) -> None:
@@ -93,7 +93,7 @@ class Windowing:
         where = "" if environment is None else f"  environment {environment}"
         return (
             (Cell(safe(f"{session.gateway.label.address}{role}{where}", 300), Tone.HEAD),),
-            (Cell(safe(f"on the word of {session.person.name}, for {_MINUTES} minutes; off again after "
+            (Cell(safe(f"recorded as {session.person.name}; on for {_MINUTES} minutes, off again after "
                        f"{_IDLE_MINUTES} without a key,"), Tone.MUTED),),
             (Cell(own("when the connection is lost, at another context, and by W."), Tone.MUTED),),
             (Cell(own("The reason goes to the audit. Each change is confirmed by itself."), Tone.MUTED),),

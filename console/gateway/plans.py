@@ -164,6 +164,7 @@ def _decided(wish: DecideWish) -> dict[str, Any]:
         "answer": answer_of(wish.answer),
         "evidence": tuple(map(evidence_of, wish.evidence)),
         "reason": wish.reason,
+        "corrects": wish.corrects,
     }
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from console.gateway import rows
-from console.gateway.acting_base import outcome_of
+from console.gateway.acting_base import ActingBase, outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from console.acting.model import Outcome
+    from console.acting.model import Order, Outcome
     from console.acting.records import AuditQuery, AuditRow, Verified
     from console.gateway.store import OpenedStore
     from console.model import Page
@@ -58,6 +58,15 @@ class RecordsReading:
         with self._store.desk() as door:
             found = door.outcome_of(operation)
         return None if found is None else outcome_of(found)
+
+
+class RecordsChanging(ActingBase):
+    """Writes down what nobody told."""
+
+    def close_intent(self, operation: str, order: Order) -> Outcome:
+        """The end that an open intent lacks."""
+        with self.door() as door:
+            return outcome_of(door.close_intent(operation, self.mandate(order)))
 
 
 def audit_row(found: AuditEntry) -> AuditRow:

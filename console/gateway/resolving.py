@@ -32,12 +32,17 @@ class ResolvingReading:
             return None if found is None else Resolvable(money_rows.story(found), guard_of(found), name)
 
     def weigh(
-        self, address: Address, answer: Answer | None, evidence: tuple[Evidence, ...]
+        self,
+        address: Address,
+        answer: Answer | None,
+        evidence: tuple[Evidence, ...],
+        corrects: str | None = None,
     ) -> tuple[Check, ...]:
-        """What the operator should know of his evidence before he decides."""
+        """What the operator should know of his evidence before he decides, and of the decision that he corrects."""
         from console.acting.resolving import Check
         from console.gateway.decisions import answer_of, evidence_of
         from engine.desk.resolve.checks import weigh
+        from engine.desk.resolve.corrects import weigh_corrects
 
         with self._store.desk() as door:
             found = door.reservation(address.kind.value, address.id, address.source or None)
@@ -45,6 +50,8 @@ class ResolvingReading:
                 return (Check("need", "it is gone"),)
             given = None if answer is None else answer_of(answer)
             checks = weigh(found, given, tuple(map(evidence_of, evidence)))
+            if corrects is not None:
+                checks += (weigh_corrects(name_of(address), corrects, door.outcome_of(corrects)),)
         return tuple(Check(check.weight.value, check.text) for check in checks)
 
 
@@ -52,9 +59,14 @@ class ResolvingChanging(ActingBase):
     """Decides."""
 
     def resolve(
-        self, shown: Resolvable, answer: Answer, evidence: tuple[Evidence, ...], order: Order
+        self,
+        shown: Resolvable,
+        answer: Answer,
+        evidence: tuple[Evidence, ...],
+        order: Order,
+        corrects: str | None = None,
     ) -> Resolution:
-        """Decide it, if it still is as it was shown."""
+        """Decide it, if it still is as it was shown; `corrects` is the operation of a decision that it puts right."""
         from console.acting.resolving import Came, Resolution
         from console.gateway.decisions import answer_of, evidence_of
         from engine.desk import ReservationKind
@@ -69,6 +81,7 @@ class ResolvingChanging(ActingBase):
                 evidence=tuple(map(evidence_of, evidence)),
                 mandate=self.mandate(order),
                 source=address.source,
+                corrects=corrects,
             )
         first = None if made.first is None else audit_row(made.first)
         return Resolution(

@@ -15,7 +15,7 @@ from console.present import several
 from console.screens.menu import Entry, MenuScreen
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from console.acting.plans import SweepWish
     from console.lists.meant import Asked
@@ -86,22 +86,22 @@ def begin(page: Page, want: Want) -> None:
     page.app.push_screen(PlanScreen(page.session, want))
 
 
-def reconcile(page: Page, about: About, origin: str) -> None:
-    """Ask who decides, then plan a pass."""
+def reconcile(page: Page, about: About, origin: str, spent: Callable[[], object] = lambda: None) -> None:
+    """Ask who decides, then plan a pass; `spent` is called once it has become a job."""
     session = page.session
     entries = sources(session, meters=not isinstance(about, Rows) or targets.has_meters(about.addresses))
 
     def chosen(letter: str | None) -> None:
         if letter is not None:
             wish = _reconciling(session, about, *_SETTLED[letter])
-            begin(page, Want(Deed.RECONCILE, wish, origin, about.said))
+            begin(page, Want(Deed.RECONCILE, wish, origin, about.said, spent))
 
     page.app.push_screen(MenuScreen(f"reconcile {about.counted}: who decides", entries), chosen)
 
 
 def sources(session: Session, *, meters: bool) -> tuple[Entry, ...]:
     """Who may decide, mildest first; `meters`: the fate of a meter's units has to be said as well."""
-    named = ", ".join(f"{kind} {path}" for kind, path in session.resolvers.items())
+    named = "; ".join(_named(session))
     none = "" if named else "the configuration names none: [resolvers] day = 'module:function'"
     asks = Entry("a", "ask", "you are led row by row through the form, on evidence")
     resolver = Entry("s", "resolver", named, none)
@@ -119,14 +119,22 @@ def sources(session: Session, *, meters: bool) -> tuple[Entry, ...]:
     )
 
 
+def _named(session: Session) -> Iterator[str]:
+    """Each resolver once, with what it answers about."""
+    for path in dict.fromkeys(session.resolvers.values()):
+        kinds = [kind for kind, named in session.resolvers.items() if named == path]
+        yield f"{path} is asked about {', '.join(kinds)}"
+
+
 def _default(fate: str, *, usual: bool) -> str:
-    return f"unfenced rows; expired units of a meter {fate}{' (as configured)' if usual else ''}"
+    configured = ", as configured" if usual else ""
+    return f"nobody is asked: a meter's expired units {fate}{configured}; fenced rows stay"
 
 
 def _reconciling(
     session: Session, about: About, source: Source, consume: bool | None
 ) -> Callable[[Gateway], ReconcileWish]:
-    resolver = ", ".join(session.resolvers.values()) if source is Source.RESOLVER else None
+    resolver = ", ".join(dict.fromkeys(session.resolvers.values())) if source is Source.RESOLVER else None
 
     def wish(gateway: Gateway) -> ReconcileWish:
         if isinstance(about, Due):

@@ -4,6 +4,7 @@ that the filter means (console.md 5.1: the same four steps for each).
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from console.acting import targets
@@ -12,6 +13,7 @@ from console.filter_words import FilterError
 from console.present import Tone, own, safe, several
 from console.screens.listed import ListedPage
 from console.widgets.aim import Refused
+from console.widgets.picking import Picking
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -70,7 +72,7 @@ class ChangingPage(ListedPage):
         chosen = self._chosen() if self._takes(Deed.RECONCILE) else None
         if chosen is not None:
             about = asking.Rows(tuple(map(targets.address_of_key, chosen)))
-            asking.reconcile(self, about, self.address_text())
+            asking.reconcile(self, about, self.address_text(), partial(self._spend, chosen))
 
     def _reconcile_all(self) -> None:
         from console.screens import asking
@@ -123,6 +125,12 @@ class ChangingPage(ListedPage):
             return None
         return found.ids
 
+    def _spend(self, chosen: tuple[str, ...]) -> None:
+        """The marks of what a job does now are of no more use, where they still are those."""
+        listing = self.main_widget()
+        if set(listing.window.marks) == set(chosen):
+            listing.pick(Picking.drop_marks)
+
     def _begin_on_threads(self, deed: Deed) -> None:
         if not self._takes(deed):
             return
@@ -130,7 +138,8 @@ class ChangingPage(ListedPage):
         if chosen is not None:
             wish = targets.threads_wish(deed, chosen)
             of = chosen[0] if len(chosen) == 1 else f"{len(chosen):,} marked"
-            self._begin(deed, lambda _gateway: wish, f"{self._question.view.title} > {of}")
+            spent = partial(self._spend, chosen)
+            self._begin(deed, lambda _gateway: wish, f"{self._question.view.title} > {of}", spent)
 
     def _begin_on_filter(self, deed: Deed, word: str) -> None:
         if word != BY_FILTER:
@@ -169,8 +178,14 @@ class ChangingPage(ListedPage):
             return False
         return True
 
-    def _begin(self, deed: Deed, wish: Callable[[Gateway], Wish], way: str) -> None:
+    def _begin(
+        self,
+        deed: Deed,
+        wish: Callable[[Gateway], Wish],
+        way: str,
+        spent: Callable[[], object] = lambda: None,
+    ) -> None:
         from console.acting.planning import Want
         from console.screens import asking
 
-        asking.begin(self, Want(deed, wish, self.address_text(), way))
+        asking.begin(self, Want(deed, wish, self.address_text(), way, spent))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from console import audit_facts, audit_filters
+from console.acting.decisions import LOOKED_AT, OBJECT, correcting
 from console.acting.names import object_of
 from console.actions import Place, bindings
 from console.present import Cell, Tone, own, safe
@@ -26,6 +28,15 @@ if TYPE_CHECKING:
     from console.session import Session
 
 
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """One answer: the operation's entries, and the operations that put it right."""
+
+    rows: tuple[AuditRow, ...]
+    as_of: datetime | None
+    corrected_by: tuple[str, ...]
+
+
 class EntryScreen(Page):
     """Who did what, when, on which grounds, and by which command; `y` copies that command."""
 
@@ -44,6 +55,7 @@ class EntryScreen(Page):
         super().__init__(session)
         self.operation = operation
         self._rows: tuple[AuditRow, ...] = ()
+        self._corrected_by: tuple[str, ...] = ()
         self._missing = False
         self._entries = Poll(
             session.calls, self._ask, self._take, changed=self.freshened, monotonic=session.monotonic
@@ -64,16 +76,19 @@ class EntryScreen(Page):
         """What is scrolled."""
         return self.query_one("#story", Pane)
 
-    def _ask(self) -> tuple[tuple[AuditRow, ...], datetime | None]:
-        """The entries, and the store's time of the answer."""
+    def _ask(self) -> _Found:
+        """The entries, the store's time of the answer, and what was decided of the same object since."""
         from console.acting.records import AuditQuery
 
         rows = self.session.gateway.audit_of(self.operation)
-        page = self.session.gateway.audit(AuditQuery(operation=self.operation), None, 1)
-        return rows, page.as_of
+        query = AuditQuery(operation=self.operation)
+        if rows and rows[0].object_kind == OBJECT:
+            query = AuditQuery(rows[0].object_kind, rows[0].object_id)
+        page = self.session.gateway.audit(query, None, LOOKED_AT)
+        return _Found(rows, page.as_of, correcting(page.rows, self.operation))
 
-    def _take(self, found: tuple[tuple[AuditRow, ...], datetime | None]) -> None:
-        rows, self.as_of = found
+    def _take(self, found: _Found) -> None:
+        rows, self.as_of, self._corrected_by = found.rows, found.as_of, found.corrected_by
         self._missing = not rows
         if rows:
             self._rows = rows
@@ -87,7 +102,9 @@ class EntryScreen(Page):
         if rows:
             store = self.session.gateway.label.address
             self.query_one("#head", Pane).show(lambda room: audit_facts.head(rows, room))
-            self.query_one("#story", Pane).show(lambda room: audit_facts.body(rows, store, room))
+            self.query_one("#story", Pane).show(
+                lambda room: audit_facts.body(rows, store, room, self._corrected_by)
+            )
 
     def crumbs(self) -> tuple[Line, Line]:
         """Which operation, and what it came to."""

@@ -11,7 +11,7 @@ from console.acting.names import object_of
 from console.actions import Place, bindings
 from console.lists import questions
 from console.model import GatewayError
-from console.present import Cell, Tone, middle, own, safe
+from console.present import Cell, Tone, middle, own, safe, width
 from console.refresh import Poll
 from console.screens.job_verbs import JobVerbs
 from console.styles import beside
@@ -128,7 +128,18 @@ class JobScreen(JobVerbs):
         gone = Cell(own("  GONE  " if self._gone else "  "), Tone.GONE)
         room = _WHOLE_ID if self.size.width >= _ROOMY else _SHORT_ID
         way = (Cell(own(" Jobs > "), Tone.MUTED), Cell(middle(safe(self.job), room), Tone.HEAD), gone)
-        return (*way, *left[1:]), right
+        return self._fitting(way, left[1:], right), right
+
+    def _fitting(self, way: Line, more: Line, right: Line) -> Line:
+        """The way whole; of what every list says behind it as much as has room."""
+        used = sum(width(cell.text) for cell in (*way, *right))
+        kept: list[Cell] = []
+        for cell in more:
+            used += width(cell.text)
+            if used > self.size.width:
+                break
+            kept.append(cell)
+        return (*way, *kept)
 
     # Verbs
 

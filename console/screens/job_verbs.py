@@ -97,7 +97,7 @@ class JobVerbs(ListedPage):
             (job_words.state(row.state), Cell(own(f"  {job_words.tally(row)}"), Tone.PLAIN)),
             (Cell(own(f"What was applied stays. The job then {move.told}."), Tone.MUTED),),
         )
-        question = Question(own(move.what), lines, Asked(Level.ASK, move.word))
+        question = Question(own(move.what), lines, Asked(Level.ASK, move.word), verb=verb)
         order = self._order(row, move)
 
         def answered(confirmed: Confirmed | None) -> None:

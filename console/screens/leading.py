@@ -64,7 +64,7 @@ class Leading:
                 self._ask(address)
                 return
             self._passed += 1
-        self._say(f"{self._told()}: that were all of {self._plan}", Tone.GOOD)
+        self._say(f"{self._told()}: those were all of {self._plan}", Tone.GOOD)
 
     def _ask(self, address: Address) -> None:
         page = self._app.screen

@@ -25,14 +25,14 @@ class Paced(Leavable[None]):
     def polls(self) -> tuple[Poll[Any], ...]:
         """The reading loops; the first one's freshness is the screen's."""
 
-    @property
-    def holds_typed(self) -> bool:
-        """Whether leaving it would drop what the operator typed: then it is left by `back` alone, which asks."""
-        return False
-
     @abstractmethod
     def say(self, text: Safe, tone: Tone = Tone.INFO) -> None:
         """Tell the operator something; it stays until the next verb."""
+
+    @property
+    def connected(self) -> bool:
+        """Whether the store has answered, and answered the last question."""
+        return self.freshness.since is not None and self.freshness.cause is None
 
     @property
     def seconds(self) -> float:

@@ -18,6 +18,7 @@ from console import actions, chrome, header, own_commands, times
 from console.acting.model import Route
 from console.present import Cell, Safe, Tone, own, safe, width, wrap
 from console.refresh import BASE_SECONDS, Condition, Freshness
+from console.screens.leavable import Leavable
 from console.screens.prompted import Prompted
 from console.styles import beside
 from console.times import Telling
@@ -146,8 +147,10 @@ class Page(Prompted):
         self.set_interval(TICK_SECONDS, self._tick)
 
     def on_screen_suspend(self) -> None:
-        """Another screen is in front: read nothing."""
-        for poll in self.polls():
+        """Another screen is in front: read nothing; below a question go on asking what tells of the store's loss."""
+        front = self.app.screen
+        asked = isinstance(front, Leavable) and front.QUESTION
+        for poll in self.polls()[1 if asked else 0 :]:
             poll.hide()
 
     def on_screen_resume(self) -> None:
@@ -305,11 +308,6 @@ class Page(Prompted):
         """No verb is reached by a key while the operator types."""
         return not (action == "verb" and any(prompt.is_open for prompt in self.query(Prompt)))
 
-    @property
-    def connected(self) -> bool:
-        """Whether the store has answered, and answered the last question."""
-        return self.freshness.since is not None and self.freshness.cause is None
-
     def do_changes(self) -> None:
         self.say(
             own("changes: nothing here can be changed; 1 lists threads, 2 claims, 3 reservations"), Tone.WARN
@@ -333,7 +331,9 @@ class Page(Prompted):
         if self.stop_asking() or self.step_back():
             return
         if len(self.app.screen_stack) > 1:
-            self.dismiss()
+            from console.screens import leaving
+
+            leaving.leave(self.app, (self,), self.session.monotonic, self.dismiss)
 
 
 def _quiet(pane: Pane) -> Pane:

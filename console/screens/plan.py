@@ -275,6 +275,17 @@ class PlanScreen(PlannedPage):
         else:
             super().do_back()
 
+    def carried_out(self) -> None:
+        """What was marked for it was marked for this once."""
+        if self._want is not None:
+            self._want.spent()
+
+    @property
+    def typed_work(self) -> str:
+        """A reason, or part of the phrase; once it was executed, both are in the audit."""
+        typed = not self.executed and any(form.typed for form in self.query(PlanForm))
+        return f"what was typed to confirm {self._plan or 'this preview'}" if typed else ""
+
     @on(Confirming.Left)
     def _left(self) -> None:
         self.do_back()
@@ -290,8 +301,14 @@ class PlanScreen(PlannedPage):
     @on(PlanForm.Other)
     async def _other_key(self, event: PlanForm.Other) -> None:
         """What is no answer is a key of this screen, as it would be on any other."""
-        for binding in self._bindings.key_to_bindings.get(event.key, ()) if self.is_current else ():
+        if not self.is_current:
+            return
+        bound = self._bindings.key_to_bindings.get(event.key, ())
+        for binding in bound:
             await self.run_action(binding.action)
+        if not bound and event.character is not None:
+            for form in self.query(PlanForm):
+                form.begin_reason(event.character)
 
     def address_text(self) -> str:
         """The plan as a command; of a preview, where it was begun."""

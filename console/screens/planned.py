@@ -33,12 +33,13 @@ if TYPE_CHECKING:
     from console.app import HoldwatchApp
     from console.session import Session
 
+_ASKED = "the rows of this pass wait for your answers: e on its plan goes on with them"
 UNLIMITED = 0
 """Items a second of a job that is begun here: as fast as the store takes them."""
 
 
 class PlannedPage(Page):
-    """Keeps what was made, and by which moment of this machine's clock it was read."""
+    """Keeps what was made, and by which moment of this machine's clock it was read; `executed`: from here."""
 
     def __init__(self, session: Session) -> None:
         super().__init__(session)
@@ -46,6 +47,7 @@ class PlannedPage(Page):
         self.confirmed: Confirmed | None = None
         self._made_at = 0.0
         self._sending = False
+        self.executed = False
 
     @property
     def now(self) -> datetime | None:
@@ -53,6 +55,11 @@ class PlannedPage(Page):
         if self.made is None:
             return None
         return self.made.view.as_of + timedelta(seconds=max(0.0, self.session.monotonic() - self._made_at))
+
+    @property
+    def is_writing(self) -> bool:
+        """One change of it at a time, which is waited for: a job that it makes is begun here."""
+        return self._sending
 
     def copyable(self) -> str | None:
         """The command that does the same from a shell."""
@@ -78,14 +85,19 @@ class PlannedPage(Page):
         job = await self._sent(order, call)
         if job is None:
             return
+        self.executed = True
+        self.carried_out()
         app = cast("HoldwatchApp", self.app)
         if _asks(view):
-            app.running.begin(job)
+            app.running.begin(job, _ASKED)
             self.do_resolve()
         else:
             app.running.begin(job)
             if self.is_active:  # who has opened something else meanwhile finds the job by the plan
                 app.carry_out(OpenJob(job))
+
+    def carried_out(self) -> None:
+        """The plan has become a job: for what began it."""
 
     def do_resolve(self) -> None:
         """Through the rows of a pass that asks, one form after the other; past those that are decided."""
@@ -157,7 +169,7 @@ class PlannedPage(Page):
                 self._send(then(confirmed))
 
         self.app.push_screen(
-            ConfirmScreen(Question(own(title), lines, asked), self.session.monotonic), answered
+            ConfirmScreen(Question(own(title), lines, asked, verb=verb), self.session.monotonic), answered
         )
 
     def _send(self, work: Coroutine[Any, Any, None]) -> None:

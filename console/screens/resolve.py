@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 WEIGH_SECONDS: Final = 0.3
 """So long after the last key the store is asked to weigh what was typed."""
-HOW: Final = own(" tab next field  PgDn next part  esc leaves ")
+HOW: Final = own(" tab next  PgDn part  + - evidence  esc leaves ")
 CHECK_LINES: Final = 8
 EFFECT_LINES: Final = 3
 NARROW_ID: Final = 20
@@ -102,8 +102,7 @@ class ResolveScreen(SendingPage):
     # Reading
 
     def _ask(self) -> Seen:
-        meant = self.meant
-        return look(self.session, self.address, meant.answer, meant.evidence)
+        return look(self.session, self.address, self.meant)
 
     def _take(self, seen: Seen) -> None:
         first = self.deciding.shown is None
@@ -137,6 +136,14 @@ class ResolveScreen(SendingPage):
         if self._timer is not None:
             self._timer.stop()
         self._timer = self.set_timer(WEIGH_SECONDS, self._weigh)
+
+    @on(ResolveForm.TakenAway)
+    def _taken_away(self, event: ResolveForm.TakenAway) -> None:
+        """What was in it is said, so that it can be typed again."""
+        self._on_edit()
+        if not event.item.blank:
+            text = f"evidence {event.number} was taken away: {event.item.kind}, {event.item.reference}"
+            self.say(safe(text, 600), Tone.WARN)
 
     def _weigh(self) -> None:
         self._timer = None

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING
 from textual import on
 
 from console.acting import equivalent
-from console.acting.confirmation import Asked
 from console.acting.deciding import told
 from console.acting.model import Order
 from console.acting.resolving import Came, Deferred
-from console.actions import Level
 from console.addresses import address_of
 from console.model import GatewayError
-from console.present import Cell, Tone, own, safe
-from console.screens.confirm import ConfirmScreen, Question
+from console.present import Tone, safe
 from console.screens.page import Page
 from console.widgets.closing import Closing
 
@@ -24,7 +21,7 @@ if TYPE_CHECKING:
     from console.acting.confirmation import Confirmed
     from console.acting.deciding import Deciding
     from console.acting.resolution_form import Meant
-    from console.acting.resolving import Answer, Evidence, Resolution, Resolvable
+    from console.acting.resolving import Answer, Resolution, Resolvable
     from console.money_words import Address
     from console.session import Session
     from console.widgets.resolve_form import ResolveForm
@@ -44,7 +41,6 @@ class SendingPage(Page):
         super().__init__(session)
         self.sending = False
         self.made: Resolution | None = None
-        self._asking = False
 
     @property
     @abstractmethod
@@ -66,19 +62,17 @@ class SendingPage(Page):
         if shown is None or answer is None or hindrance:
             self._again(hindrance or "there is no answer yet")
             return
-        work = self._send(shown, answer, self.meant.evidence, event.confirmed)
+        work = self._send(shown, answer, self.meant, event.confirmed)
         self.sending = True
         self.draw()
         self.run_worker(work, group="deed", exclusive=False, exit_on_error=False)
 
-    async def _send(
-        self, shown: Resolvable, answer: Answer, evidence: tuple[Evidence, ...], confirmed: Confirmed
-    ) -> None:
-        acting, order = self.session.acting, self._order(answer, evidence, confirmed)
+    async def _send(self, shown: Resolvable, answer: Answer, meant: Meant, confirmed: Confirmed) -> None:
+        acting, order = self.session.acting, self._order(answer, meant, confirmed)
         assert acting is not None  # changes are on, so there is a door
         try:
             made = await self.session.sending.send(
-                order, lambda: acting.resolve(shown, answer, evidence, order)
+                order, lambda: acting.resolve(shown, answer, meant.evidence, order, meant.corrects)
             )
         except GatewayError as error:
             self.sending = False
@@ -87,11 +81,17 @@ class SendingPage(Page):
             self.sending = False
             self._came(made)
 
-    def _order(self, answer: Answer, evidence: tuple[Evidence, ...], confirmed: Confirmed) -> Order:
+    def _order(self, answer: Answer, meant: Meant, confirmed: Confirmed) -> Order:
         reason = answer.note if isinstance(answer, Deferred) else confirmed.reason
         target = equivalent.aim_of(self.session)
         command = equivalent.resolving(
-            target, self.address, answer, evidence, confirmed.phrase, confirmed.reason
+            target,
+            self.address,
+            answer,
+            meant.evidence,
+            confirmed.phrase,
+            confirmed.reason,
+            meant.corrects,
         )
         return Order(f"resolve {self.address.id}", reason, self.session.route, equivalent.kept(command))
 
@@ -122,29 +122,15 @@ class SendingPage(Page):
         self.do_back()
 
     @property
-    def holds_typed(self) -> bool:
-        """What was typed, and what is being written."""
-        return self.sending or self._asking or self.form.touched
+    def typed_work(self) -> str:
+        """Whatever stands in the form."""
+        touched = bool(self.query("#form")) and self.form.touched  # it may be asked before it is composed
+        return f"what was typed to resolve {self.address.id}" if touched else ""
 
-    def step_back(self) -> bool:
-        """Esc never drops what was typed without a word, nor leaves while it is being written."""
-        if self.sending:
-            self.say(own("it is being written; its outcome comes in a moment"), Tone.WARN)
-            return True
-        if self._asking or not self.form.touched:
-            return self._asking
-        self._asking = True
-        lines = (
-            (Cell(own("What was typed here is dropped. Nothing was changed in the store."), Tone.HEAD),),
-        )
-        question = Question(own("leave the form"), lines, Asked(Level.ASK, "Drop it"))
-        self.app.push_screen(ConfirmScreen(question, self.session.monotonic), self._drop)
-        return True
-
-    def _drop(self, confirmed: Confirmed | None) -> None:
-        self._asking = False
-        if confirmed is not None:
-            self.dismiss()
+    @property
+    def is_writing(self) -> bool:
+        """Nobody leaves while it is being written."""
+        return self.sending
 
     def address_text(self) -> str:
         """The reservation that it is about: the form itself has no address, for it begins empty."""

@@ -83,8 +83,8 @@ class SortScreen(ModalScreen[str | None], Leavable[str | None]):
         )
 
     def on_key(self, event: Key) -> None:
-        """A letter chooses."""
-        if event.character is not None and self.type_ahead(event.character):
+        """A letter chooses; a terminal sends a character with esc as well, which leaves."""
+        if event.is_printable and event.character is not None and self.type_ahead(event.character):
             event.stop()
 
     def type_ahead(self, character: str) -> bool:

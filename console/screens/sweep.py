@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import on
 from textual.binding import Binding, BindingType
@@ -13,6 +13,7 @@ from textual.widgets import Input, Label
 from console.acting.plans import SweepWish
 from console.acting.sweep_form import FIELDS, RULE, SweepError, wish_of
 from console.present import Cell, Tone, own, safe
+from console.screens import leaving
 from console.screens.leavable import Leavable
 from console.styles import beside
 from console.widgets.band import Band
@@ -20,6 +21,8 @@ from console.widgets.choice import Choice
 
 if TYPE_CHECKING:
     from textual.app import ComposeResult
+
+    from console.app import HoldwatchApp
 
 MOST_TYPED = 200
 """Characters of one field."""
@@ -30,7 +33,7 @@ class SweepScreen(ModalScreen[SweepWish | None], Leavable[SweepWish | None]):
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "dismiss(None)", show=False, priority=True),
+        Binding("escape", "leave", show=False, priority=True),
         Binding("up,shift+tab", "step(-1)", show=False, priority=True),
         Binding("down,tab", "step(1)", show=False, priority=True),
     ]
@@ -63,6 +66,16 @@ class SweepScreen(ModalScreen[SweepWish | None], Leavable[SweepWish | None]):
         sheet.border_subtitle = "enter and arrows move, esc leaves"
         self.query(Input).first().focus()
 
+    @property
+    def typed_work(self) -> str:
+        """A policy that was begun."""
+        return "what was typed of a sweep's policy" if any(line.value for line in self.query(Input)) else ""
+
+    def action_leave(self) -> None:
+        """Without a policy; what was typed of one is given up first."""
+        clock = cast("HoldwatchApp", self.app).session.monotonic
+        leaving.leave(self.app, (self,), clock, lambda: self.dismiss(None))
+
     def action_step(self, by: int) -> None:
         """To the next field or answer."""
         stops = [*self.query(Input), *self.query(Choice)]
@@ -77,7 +90,7 @@ class SweepScreen(ModalScreen[SweepWish | None], Leavable[SweepWish | None]):
     @on(Choice.Chosen)
     def _chosen(self, event: Choice.Chosen) -> None:
         if event.choice.id == "cancel":
-            self.dismiss(None)
+            self.action_leave()
             return
         try:
             wish = wish_of({str(line.id): line.value for line in self.query(Input)})

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
 
+from console.acting import equivalent
+from console.acting.confirmation import Asked
 from console.acting.jobs import JobQuery, JobState
 from console.acting.loose import MOST, Loose, ended, loose_rows
+from console.acting.model import Order
 from console.acting.records import AuditQuery
-from console.actions import Place, bindings
+from console.actions import Level, Place, bindings
 from console.commands import OpenOperation
 from console.lists import loose as listing_of
+from console.model import GatewayError
 from console.present import Cell, Tone, own, safe
 from console.refresh import Poll
+from console.screens.confirm import ConfirmScreen, Question, still_may
 from console.screens.page import Page
 from console.styles import beside
 from console.widgets.columns import Scene
@@ -28,6 +33,7 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widget import Widget
 
+    from console.acting.confirmation import Confirmed
     from console.acting.model import Outcome
     from console.acting.records import AuditRow
     from console.app import HoldwatchApp
@@ -44,7 +50,12 @@ class UnknownScreen(Page):
     """`r` asks the store again; nothing here is ever sent again."""
 
     DEFAULT_CSS: ClassVar[str] = beside(__file__)
-    PLACES: ClassVar[tuple[Place, ...]] = (Place.TOLD, Place.LIST, Place.EVERYWHERE)
+    PLACES: ClassVar[tuple[Place, ...]] = (
+        Place.INTENTS,
+        Place.TOLD,
+        Place.LIST,
+        Place.EVERYWHERE,
+    )
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
     MODE: ClassVar[str] = "audit"
 
@@ -119,6 +130,43 @@ class UnknownScreen(Page):
         if row is not None:
             cast("HoldwatchApp", self.app).carry_out(OpenOperation(row.operation))
 
+    def do_close_intent(self) -> None:
+        """Level 1: it adds an entry to the audit and touches nothing else."""
+        row = self.main_widget().target_row
+        if row is None:
+            self.say(own("no change under the cursor"), Tone.WARN)
+            return
+        lines = (
+            (Cell(safe(row.what, 200), Tone.HEAD), Cell(own("  "), Tone.PLAIN), listing_of.fate(row.fate)),
+            (Cell(safe(row.operation), Tone.PLAIN),),
+            (Cell(own("Its end is written down in your name. Nothing is done again."), Tone.MUTED),),
+        )
+        question = Question(own("close intent"), lines, Asked(Level.ASK, "Close it"))
+        order = self._order(row.operation)
+
+        def answered(confirmed: Confirmed | None) -> None:
+            if confirmed is not None and still_may(self, "close_intent"):
+                self.run_worker(self._send(row.operation, order), group="change", exit_on_error=False)
+
+        self.app.push_screen(ConfirmScreen(question, self.session.monotonic), answered)
+
+    def _order(self, operation: str) -> Order:
+        """Its reason is that of the window: level 1 asks for none of its own."""
+        reason = self.session.window.reason
+        command = equivalent.closing(equivalent.aim_of(self.session), operation, reason or equivalent.UNSAID)
+        return Order("close intent", reason or None, self.session.route, command)
+
+    async def _send(self, operation: str, order: Order) -> None:
+        acting = self.session.acting
+        assert acting is not None
+        try:
+            outcome = await self.session.sending.send(order, lambda: acting.close_intent(operation, order))
+        except GatewayError as error:
+            self.say(safe(f"{order.what}: {error}", 600), Tone.WARN)
+        else:
+            self.say(safe(f"{operation} is closed: {outcome.told}", 600), Tone.INFO)
+        self.do_refresh()
+
     def audited(self) -> str | None:
         """What was done by hand to the object of the row."""
         row = self.main_widget().target_row
@@ -134,7 +182,7 @@ class UnknownScreen(Page):
         return (
             Cell(own(" Unknown outcomes"), Tone.HEAD),
             Cell(own(f"  {count} of this session"), tone),
-            Cell(own("  never sent again"), Tone.MUTED),
+            Cell(own("  never resent"), Tone.MUTED),
         ), (Cell(own(intents), Tone.MUTED),)
 
     def copyable(self) -> str | None:

@@ -46,7 +46,7 @@ class Choice(Band, can_focus=True):
         """Draw it as it is now: with the focus, off, or neither."""
         mark = "> " if self.has_focus else "  "
         tone = Tone.HEAD if self.has_focus else self._tone if self.enabled else Tone.MUTED
-        off = "" if self.enabled else " (off)"
+        off = "" if self.enabled else " (not yet)"
         self.styles.width = width(own(f"  [ {self._label}{off} ]")) + 2
         self.say((Cell(own(f"{mark}[ {self._label}{off} ]"), tone),))
 

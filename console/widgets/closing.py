@@ -32,11 +32,6 @@ class Closing(Confirming):
         """What is to be confirmed."""
         return self._asked
 
-    @property
-    def typed(self) -> bool:
-        """Whether a reason or a phrase stands there."""
-        return bool(self.query("#deed")) and bool(self.reason.strip() or self.phrase)
-
     def become(self, asked: Asked) -> None:
         """Ask for another phrase; the reason stays, what was typed of the phrase goes, and the pause begins anew."""
         if asked == self._asked:

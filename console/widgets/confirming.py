@@ -50,6 +50,9 @@ class Confirming(Vertical):
         Binding("escape", "leave", show=False, priority=True),
     ]
 
+    FIELDS_ARE: ClassVar[str] = ": up, or tab, goes to it"
+    """How what is missing is reached from an answer."""
+
     @dataclass
     class Given(Message):
         """The operator meant it."""
@@ -105,6 +108,13 @@ class Confirming(Vertical):
         return self.query_one("#phrase", PhraseField).value if self._asked.phrase else ""
 
     @property
+    def typed(self) -> bool:
+        """Whether a reason or a phrase stands there; neither does before it is composed."""
+        reasons = (line.value.strip() for line in self.query("#reason").results(Input))
+        phrases = (field.value for field in self.query("#phrase").results(PhraseField))
+        return any(reasons) or any(phrases)
+
+    @property
     def missing(self) -> str:
         """What is still missing before it can be meant."""
         return missing(self._asked, self.phrase, self.reason, self._blocker)
@@ -136,7 +146,7 @@ class Confirming(Vertical):
             return Cell(safe(f" {self._hasty}"), Tone.WARN)
         if self.missing:
             away = any(choice.has_focus for choice in self.query(Choice)) and not self._blocker
-            return Cell(safe(f" {self.missing}{': up, or tab, goes to it' if away else ''}"), Tone.MUTED)
+            return Cell(safe(f" {self.missing}{self.FIELDS_ARE if away else ''}"), Tone.MUTED)
         asks = self._asked.level is Level.ASK and not self._asked.reasoned
         return Cell(
             own(" y does it, n or esc does not" if asks else " ready: Enter on the deed does it"), Tone.MUTED

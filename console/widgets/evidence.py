@@ -13,7 +13,7 @@ from textual.widgets import Input, Label
 from console.acting.observed import seen_at, utc
 from console.acting.resolution_form import Item
 from console.acting.resolving import EvidenceFile, EvidenceKind, Shows
-from console.present import Tone, own
+from console.present import Safe, Tone, own
 from console.styles import beside
 from console.widgets.cycle import Cycle
 from console.widgets.entry import Entry
@@ -66,7 +66,7 @@ class EvidenceBox(Vertical):
     def compose(self) -> ComposeResult:
         """Five lines."""
         with Horizontal(classes="line"):
-            yield Label(own(f" {self._number} kind        "), markup=False)
+            yield Label(self._title, markup=False, id="title")
             yield self._kind
             yield Label(own("  shows "), markup=False)
             yield self._shows
@@ -74,6 +74,16 @@ class EvidenceBox(Vertical):
         yield self._observed
         yield self._covers
         yield self._file
+
+    @property
+    def _title(self) -> Safe:
+        return own(f"{self._number:>2} kind        ")
+
+    def become(self, number: int) -> None:
+        """Another place among the items: one before it was taken away."""
+        self._number = number
+        for title in self.query("#title").results(Label):  # none before it is composed
+            title.update(self._title)
 
     def on_mount(self) -> None:
         """What may be typed."""

@@ -59,10 +59,11 @@ class Outcomes(Pane, can_focus=True):
         refused = self.refused(outcome)
         mark = "> " if self.has_focus and outcome is self._at else "  "
         sign = "(*)" if outcome is self.chosen else "( )"
-        words = f"{outcome.value}  {self._words.get(outcome, '')}"
+        words = self._words.get(outcome, "")
+        if refused:  # in the place of what it would do: a line that is folded pushes another one out
+            words = f"{words.partition('  ')[0]}  (off: {refused})"
         tone = Tone.MUTED if refused else Tone.HEAD if outcome is self.chosen else Tone.PLAIN
-        why = f"  (off: {refused})" if refused else ""
-        return Cell(own(f"{mark}{sign} "), Tone.ACCENT), Cell(own(f"{words}{why}"), tone)
+        return Cell(own(f"{mark}{sign} "), Tone.ACCENT), Cell(own(f"{outcome.value}  {words}"), tone)
 
     def refused(self, outcome: Outcome) -> str:
         """Why it cannot be chosen."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import on
 from textual.message import Message
@@ -22,11 +22,14 @@ if TYPE_CHECKING:
 class PlanForm(Confirming):
     """Stays open as long as its plan is looked at, and begins anew each time that is."""
 
+    FIELDS_ARE: ClassVar[str] = ": tab or up goes to it; letters here are keys of this screen"
+
     @dataclass
     class Other(Message):
         """A key came, while one of the answers had the focus, that answers nothing."""
 
         key: str
+        character: str | None = None
 
     def __init__(self, asked: Asked, monotonic: Callable[[], float], *, reason: str = "") -> None:
         super().__init__(asked, monotonic, reason=reason)
@@ -37,9 +40,14 @@ class PlanForm(Confirming):
         event.stop()
         event.prevent_default()
         if self.quiet.lets_through():
-            self.post_message(self.Other(event.key))
+            self.post_message(self.Other(event.key, event.character))
         else:
             self.tell()
+
+    def begin_reason(self, character: str) -> None:
+        """A character that is no key of the screen around is the first one of the reason."""
+        if character.isprintable():
+            self._add_to_reason(character)
 
     def begin_anew(self) -> None:
         """The screen is in front again: what was typed of the phrase is gone, and no key counts before a pause."""

@@ -194,4 +194,4 @@ def _told(offer: Offer, place: int, room: int) -> Line:
             cells.append(Cell(own(f" +{len(offer.words) - number:,}"), Tone.MUTED))
             break
         cells.append(Cell(own(f" {text} "), Tone.HEAD if number == place else Tone.ACCENT))
-    return tuple(cells) or (Cell(own(" nothing known goes on from this"), Tone.MUTED),)
+    return tuple(cells) or (Cell(own(" nothing to complete"), Tone.MUTED),)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, ClassVar, Final
 
@@ -12,7 +13,7 @@ from textual.message import Message
 from textual.widgets import Input
 
 from console.acting.confirmation import Asked
-from console.acting.resolution_form import MOST_ITEMS, Filled, Outcome
+from console.acting.resolution_form import MOST_ITEMS, Filled, Item, Outcome
 from console.actions import Level
 from console.present import Cell, Tone, own
 from console.styles import beside
@@ -35,7 +36,10 @@ if TYPE_CHECKING:
 WIDE: Final = (110, 38)
 """Columns and lines from which all of it stands on one screen."""
 NOTHING_ASKED: Final = Asked(Level.PHRASE, "Decide", "DECIDE", reasoned=True)
-_HEAD: Final = own("WHAT WAS OBSERVED OUTSIDE (evidence: at least one item, kept for ever; + adds one)")
+_HEAD: Final = own("WHAT WAS OBSERVED OUTSIDE (at least one item, kept for ever; + adds, - drops)")
+CORRECTS: Final = "an earlier operation"
+MOST_OPERATION: Final = 120
+"""Characters of an operation's id that can be typed."""
 
 
 class Part(IntEnum):
@@ -62,6 +66,13 @@ class ResolveForm(Vertical):
     class Moved(Message):
         """Another part is in front."""
 
+    @dataclass
+    class TakenAway(Message):
+        """An item of evidence was taken out of the form: its number there, and what stood in it."""
+
+        number: int
+        item: Item
+
     def __init__(self, monotonic: Callable[[], float], now: Callable[[], datetime | None]) -> None:
         super().__init__(id="form")
         self._now = now
@@ -71,6 +82,7 @@ class ResolveForm(Vertical):
         self._amount = Entry("     amount      ", most=40, cells=24)
         self._until = Entry("     next check  ", most=40, cells=24)
         self._note = Entry("     note        ", most=500)
+        self._corrects = Entry("  corrects ", most=MOST_OPERATION, cells=24)
         self._boxes: list[EvidenceBox] = []
         self.closing = Closing(NOTHING_ASKED, monotonic)
 
@@ -86,7 +98,9 @@ class ResolveForm(Vertical):
             yield Band(id="evidence-head", classes="-raised")
             with Vertical(id="boxes"):
                 yield self._box()
-            yield Choice("+ another item", Tone.INFO, id="more")
+            with Horizontal(id="further"):
+                yield Choice("+ another item", Tone.INFO, id="more")
+                yield self._corrects
         with Vertical(id="part-end"):
             yield Pane(id="checks", classes="-raised -fixed")
             yield _still(Pane(id="effect", classes="-raised -fixed"))
@@ -96,6 +110,7 @@ class ResolveForm(Vertical):
         """Only what has been chosen is asked for."""
         self._amount.tell("USD")
         self._until.tell("such as 30m")
+        self._corrects.tell(CORRECTS)
         self.query_one("#evidence-head", Band).say((Cell(_HEAD, Tone.ACCENT),))
         self._ask_for(None)
         self.closing.display = False
@@ -114,13 +129,14 @@ class ResolveForm(Vertical):
             self._until.value,
             self._note.value,
             tuple(box.item for box in self._boxes),
+            self._corrects.value,
         )
 
     @property
     def touched(self) -> bool:
         """Whether anything would be lost with it."""
         filled = self.filled
-        typed = (filled.amount, filled.until, filled.note)
+        typed = (filled.amount, filled.until, filled.note, filled.corrects)
         items = any(not item.blank for item in filled.items)
         return filled.outcome is not None or items or any(typed) or self.closing.typed
 
@@ -160,19 +176,48 @@ class ResolveForm(Vertical):
             self.add_item()
 
     def on_key(self, event: Key) -> None:
-        """`+` outside of a text adds an item."""
+        """Outside of a text `+` adds an item, and `-` takes away the one that it is pressed on."""
+        box = self._box_in_focus
         if event.character == "+":
-            event.stop()
-            event.prevent_default()
             self.add_item()
+        elif event.character == "-" and box is not None:
+            self.take_away(box)
+        else:
+            return
+        event.stop()
+        event.prevent_default()
+
+    @property
+    def _box_in_focus(self) -> EvidenceBox | None:
+        return next((box for box in self._boxes if box.has_focus_within), None)
+
+    def take_away(self, box: EvidenceBox) -> None:
+        """Out of the form with it, the others move up; the last one leaves an empty one behind.
+
+        The focus goes where the same key, held down, takes no other away.
+        """
+        number, item = self._boxes.index(box) + 1, box.item
+        self._boxes.remove(box)
+        self.screen.set_focus(self.query_one("#more"))
+        box.remove()
+        if not self._boxes:
+            self.query_one("#boxes").mount(self._box())
+        for place, each in enumerate(self._boxes, 1):
+            each.become(place)
+        self.post_message(self.TakenAway(number, item))
 
     def add_item(self) -> None:
         """One more, and into it."""
         if len(self._boxes) >= MOST_ITEMS:
             return
         box = self._box()
-        self.query_one("#boxes").mount(box)
-        self.call_after_refresh(lambda: _into(box))
+        mounted = self.query_one("#boxes").mount(box)
+
+        async def into() -> None:
+            await mounted  # before that it has no field to go into
+            _into(box)
+
+        self.call_later(into)
 
     # Moving
 

@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING
 
 from console.acting.deeds import Deed
 from console.acting.jobs import ItemOutcome, JobItemRow, JobQuery, JobRow, JobState, JobView
+from console.acting.model import Outcome
 from console.acting.plans import Apart, Bounds, PlanItem, PlanLine, PlanState, PlanView, Wish
 from console.acting.records import AuditQuery, AuditRow, Verified
-from console.acting.resolving import Came, Check, Resolution, Resolvable
+from console.acting.resolving import Came, Check, Deferred, Resolution, Resolvable
 from tests.console.fake_moment import T0, cut
 
 if TYPE_CHECKING:
     import threading
     from collections.abc import Callable, Mapping
 
-    from console.acting.model import Order, Outcome
+    from console.acting.model import Order
     from console.acting.resolving import Answer, Evidence
     from console.model import GatewayError, Page
     from console.money_words import Address
@@ -141,6 +142,7 @@ class FakeRecords:
     entries: list[AuditRow] = field(default_factory=lambda: [audit_row(seq) for seq in range(1, 41)])
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     to_resolve: Resolvable | None = None
+    doubts: tuple[Check, ...] = ()
     wishes: list[Wish] = field(default_factory=list)
 
     def preview(self, wish: Wish, environment: str) -> PlanView:
@@ -210,10 +212,16 @@ class FakeRecords:
         return self.to_resolve
 
     def weigh(
-        self, address: Address, answer: Answer | None, evidence: tuple[Evidence, ...]
+        self,
+        address: Address,
+        answer: Answer | None,
+        evidence: tuple[Evidence, ...],
+        corrects: str | None = None,
     ) -> tuple[Check, ...]:
-        """Evidence is needed."""
-        return (Check("ok", "fine"),) if evidence else (Check("need", "no evidence yet: at least one item"),)
+        """The test's `doubts`; evidence is needed."""
+        needed = not evidence and not isinstance(answer, Deferred)
+        lacking = () if not needed else (Check("need", "no evidence yet: at least one item"),)
+        return self.doubts or lacking or (Check("ok", "fine"),)
 
 
 def _meant(query: AuditQuery, row: AuditRow) -> bool:
@@ -238,6 +246,7 @@ class FakeActing:
     holding: bool = False
     lacking: dict[str, tuple[str, ...]] = field(default_factory=dict)
     job: JobRow = field(default_factory=lambda: job_row(0))
+    corrected: str | None = None
     resolution: Resolution = field(
         default_factory=lambda: Resolution(Came.RESOLVED, "op_1", {}, {}, "", None)
     )
@@ -273,6 +282,11 @@ class FakeActing:
         """Nothing is known."""
         self._keep("outcome", operation)
         return None
+
+    def close_intent(self, operation: str, order: Order) -> Outcome:
+        """It had no effect."""
+        self._keep("close_intent", operation, order)
+        return Outcome(operation, "release t", "mk@bastion-2", T0, "refused not applied", applied=False)
 
     def make_plan(self, wish: Wish, environment: str, bounds: Bounds) -> PlanView:
         """The test's plan."""
@@ -325,8 +339,14 @@ class FakeActing:
         return replace(self.job, state=JobState.CANCELLED)
 
     def resolve(
-        self, shown: Resolvable, answer: Answer, evidence: tuple[Evidence, ...], order: Order
+        self,
+        shown: Resolvable,
+        answer: Answer,
+        evidence: tuple[Evidence, ...],
+        order: Order,
+        corrects: str | None = None,
     ) -> Resolution:
-        """The test's resolution."""
+        """The test's resolution; what it corrects is kept in `corrected`."""
         self._keep("resolve", shown, answer, evidence, order)
+        self.corrected = corrects
         return self.resolution

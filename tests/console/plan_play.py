@@ -9,7 +9,7 @@ from console.screens.plan import PlanScreen
 from console.widgets.pane import Pane
 from console.widgets.plan_form import PlanForm
 from tests.console.fake import FakeGateway
-from tests.console.waiting import until
+from tests.console.waiting import asks, until
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -42,7 +42,7 @@ async def settle(pilot: Pilot[None], time: Time) -> None:
 async def planned(pilot: Pilot[None], app: HoldwatchApp) -> PlanScreen:
     """The plan in front, once it is there and its confirmation too."""
     await until(pilot, lambda: isinstance(app.screen, PlanScreen) and bool(app.screen.query(PlanForm)))
-    await until(pilot, lambda: bool(app.screen.query("#cancel")) and app.session.calls.running == 0)
+    await until(pilot, lambda: asks(app) and app.session.calls.running == 0)
     assert isinstance(app.screen, PlanScreen)
     return app.screen
 

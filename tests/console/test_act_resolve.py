@@ -175,3 +175,22 @@ def test_a_kind_that_is_none_is_told_the_two(harness: Harness, holdwatch: Comman
     said = holdwatch("resolve", harness.url, "week", "-", "x", "--released", "--evidence", SEEN)
     assert (said.code, "KIND: no 'week'; there are day, meter" in said.err) == (Exit.USAGE, True)
     assert "tentative" not in said.err
+
+
+def test_F5_f_a_correction_names_the_decision_that_it_puts_right(
+    harness: Harness, holdwatch: Command
+) -> None:
+    row = fenced(harness)
+    wait = ("--defer-until", "1h", "--note", "wait", "--confirm", "DEFER", "--json")
+    first = holdwatch("resolve", harness.url, "day", "-", row, *wait).document["operation"]
+    confirmed = ("--confirm", "RELEASE 0.300000")
+    wrong = released(holdwatch, harness, row, "--corrects", "op_nowhere", *confirmed)
+    assert (wrong.code, "corrects: the store knows no operation 'op_nowhere'" in wrong.err) == (
+        Exit.REFUSED,
+        True,
+    )
+    made = released(holdwatch, harness, row, "--corrects", first, *confirmed)
+    assert (made.code, made.lines[0]) == (Exit.OK, "resolved")
+    result = audited(harness, object_kind="reservation", object_id=f"day:{row}")[-1]
+    assert (result.body["corrects"], f"--corrects {first} " in str(result.body["command"])) == (first, True)
+    assert released(holdwatch, harness, row, "--corrects", " ", *confirmed).code == Exit.USAGE

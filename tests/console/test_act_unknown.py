@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +14,11 @@ from console.cli import Exit
 from console.gateway.acting import EngineActing
 from console.gateway.records import RecordsReading
 from console.model import GatewayError
+from engine import open_store
+from engine.clock import ManualClock
+from engine.desk.actor import Actor, Mandate
+from engine.desk.audit.model import Deed, ObjectKind, Told
+from engine.desk.closing import UNDER_WAY
 from tests.console.act_play import claims, executed, fenced, looking, planned
 from tests.support.commands import Command
 
@@ -188,3 +193,31 @@ def test_F8_the_real_link_is_cut_after_a_commit(
     jobs = holdwatch.json("jobs", postgres_harness.url)["rows"]
     assert [row["state"] for row in jobs] == (["done"] if code is Exit.OK else [])
     assert ("UNKNOWN: it has no effect in the store so far" in said.err) is (code is not Exit.OK)
+
+
+def begun(harness: Harness, ago: timedelta) -> str:
+    """The operation of a release of ann's that died so long ago between its intent and its effect."""
+    lost = Mandate(Actor("ann", "desk1"), "the incident")
+    clock = ManualClock(datetime.now(UTC) - ago)
+    with open_store(harness.url, ensure_schema=False, wakeups=False, clock=clock) as store:
+        store.desk.record(lost, Told(Deed.RELEASE, ObjectKind.CLAIM, "t"))
+    return lost.operation_id
+
+
+def test_the_end_of_a_change_that_nobody_told_is_written_down_by_who_looked(
+    harness: Harness, holdwatch: Command
+) -> None:
+    lost, young = begun(harness, 2 * UNDER_WAY), begun(harness, timedelta(0))
+    close = ("--close", "--reason", "nobody is left to tell")
+    asked = holdwatch("outcome", harness.url, lost)
+    assert (asked.code, "release claim t, begun by ann@desk1" in asked.err) == (Exit.REFUSED, True)
+    assert f"{lost} --close --reason" in asked.err
+    early = holdwatch("outcome", harness.url, young, *close)
+    assert (early.code, "may still be under way" in early.err) == (Exit.REFUSED, True)
+    closed = holdwatch("outcome", harness.url, lost, *close, "--json")
+    assert (closed.code, closed.document["applied"]) == (Exit.OK, False), closed
+    assert "not applied" in closed.document["told"]
+    assert holdwatch("outcome", harness.url, lost).code == Exit.REFUSED
+    left = holdwatch.json("audit", harness.url, "--unfinished")["rows"]
+    assert [row["operation_id"] for row in left] == [young]
+    assert holdwatch("outcome", harness.url, young, "--close").code == Exit.USAGE

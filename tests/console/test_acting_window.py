@@ -16,7 +16,7 @@ from console.screens.confirm import ConfirmScreen
 from tests.console.fake import FakeGateway, make_app
 from tests.console.fake_acting import FakeActing
 from tests.console.test_pilot import said
-from tests.console.waiting import ready, until
+from tests.console.waiting import asks, ready, until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -69,7 +69,7 @@ def closed(acting: FakeActing) -> list[object]:
 async def turned_on(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
     """Through the dialog, as an operator does it."""
     await pilot.press("W")
-    await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+    await until(pilot, lambda: isinstance(app.screen, ConfirmScreen) and asks(app))
     time.now += 2 * QUIET_SECONDS
     for key in ("up", *"INC", "down", "down", "enter"):
         time.now += 0.1
@@ -151,7 +151,7 @@ def test_changes_stay_off_where_they_may_not_be_made(door: FakeActing | None, to
     async def scene(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
         await pilot.press("W")
         if door is not None:
-            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen) and asks(app))
             time.now += 2 * QUIET_SECONDS
             for key in ("up", "x", "down", "down", "enter"):
                 await pilot.press(key)

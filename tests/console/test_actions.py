@@ -141,6 +141,7 @@ CHANGING = {
     "give_up_plan": (Capability.WRITE, Level.ASK),
     "halt_job": (Capability.WRITE, Level.ASK),
     "give_up": (Capability.WRITE, Level.ASK),
+    "close_intent": (Capability.WRITE, Level.ASK),
     "window": (Capability.WINDOW, Level.ASK),
 }
 """What each of the others needs, and how it is confirmed at least."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from console import audit_filters
+from console.acting.decisions import decisions_of, lines_of
 from console.acting.model import Order, Outcome, Person, Route
 from console.acting.records import AuditQuery
 from console.acting.sending import SETTLED_SECONDS
@@ -18,6 +19,7 @@ from console.filter_words import FilterError
 from console.model import GatewayError
 from console.money_words import Address, Kind
 from console.screens.audit import AuditScreen
+from console.screens.confirm import ConfirmScreen
 from console.screens.entry import EntryScreen
 from console.screens.unknown import UnknownScreen
 from console.widgets.listing import Listing
@@ -26,8 +28,9 @@ from tests.console.fake import FakeGateway, make_app
 from tests.console.fake_acting import FakeActing, audit_row
 from tests.console.fake_moment import T0
 from tests.console.raw_output import taped
+from tests.console.test_acting_window import Time, turned_on
 from tests.console.test_pilot import banner, said
-from tests.console.waiting import ready, refreshed, until
+from tests.console.waiting import asks, ready, refreshed, until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -157,6 +160,32 @@ def test_enter_shows_intent_and_result_beside_each_other_with_difference_and_evi
         await until(pilot, lambda: [row.seq for row in rows(app)] == [42, 41])
 
     play(scene)
+
+
+def test_f5_f_a_correction_and_what_it_corrects_are_told_both_ways() -> None:
+    gateway = store()
+    later = [
+        replace(row, seq=row.seq + 2, operation="op_late", body={**row.body, "corrects": "op_9c41"})
+        for row in resolution()
+    ]
+    gateway.entries += later
+
+    async def scene(pilot: Pilot[None], app: HoldwatchApp) -> None:
+        commanded(app, "operation op_9c41")
+        await shown(pilot, app, EntryScreen)
+        story = app.screen.query_one("#story", Pane)
+        assert "corrected by  op_late" in story.text
+        assert "corrects  " not in story.text
+        commanded(app, "operation op_late")
+        await until(pilot, lambda: app.screen.query_one("#story", Pane) is not story)
+        await ready(pilot)
+        assert "corrects  op_9c41" in app.screen.query_one("#story", Pane).text
+        assert "corrected by" not in app.screen.query_one("#story", Pane).text
+
+    play(scene, gateway)
+    told = decisions_of(gateway.entries[::-1][:4])
+    text = "".join(cell.text for line in lines_of(told, 100) for cell in line)
+    assert ("corrects op_9c41" in text, "corrected by op_late" in text) == (True, True)
 
 
 def test_an_intent_without_a_result_says_that_nobody_wrote_down_the_end() -> None:
@@ -358,7 +387,7 @@ def test_the_start_tells_of_intents_that_were_left_open_once_and_u_lists_them() 
     gateway.entries += [
         left_open(101),
         left_open(102, deed="read-write window", object_kind="store"),
-        left_open(103, object_kind="job"),
+        left_open(103, object_kind="job", object_id="op_open_103"),
         left_open(104, at=T0 - timedelta(days=8)),
         audit_row(105, operation="op_of_jo", phase="intent", actor="jo@laptop"),
     ]
@@ -388,3 +417,32 @@ def test_a_console_that_only_looks_asks_for_no_open_intents() -> None:
         assert "change of yours" not in said(pilot)
 
     play(scene, gateway)
+
+
+def test_an_open_intent_is_closed_in_the_name_of_who_looked_and_leaves_the_list() -> None:
+    gateway, acting, time = store(), FakeActing(), Time()
+    gateway.entries.append(left_open(101))
+
+    async def scene(pilot: Pilot[None], app: HoldwatchApp) -> None:
+        app.session.monotonic = app.session.window.monotonic = time
+        await until(pilot, lambda: "1 change of yours was begun" in said(pilot))
+        await pilot.press("u")
+        await shown(pilot, app, UnknownScreen)
+        await until(pilot, lambda: [row.operation for row in rows(app)] == ["op_open_101"])
+        await pilot.press("F")
+        await until(pilot, lambda: "read-only" in said(pilot))
+        await turned_on(pilot, app, time)
+        await pilot.press("F")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen) and asks(app))
+        time.now += 1
+        gateway.entries.append(audit_row(102, operation="op_open_101", phase="result", actor=ME))
+        await pilot.press("y")
+        await until(pilot, lambda: "op_open_101 is closed: refused not applied" in said(pilot))
+        await until(pilot, lambda: rows(app) == [])
+
+    play(scene, gateway, acting=acting)
+    (name, operation, order) = next(call for call in acting.changes if call[0] == "close_intent")
+    assert isinstance(order, Order)
+    assert (name, operation, order.reason) == ("close_intent", "op_open_101", "INC")
+    assert "outcome" in order.command
+    assert order.command.endswith("op_open_101 --close --reason INC")

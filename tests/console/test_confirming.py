@@ -203,7 +203,7 @@ def test_report_3_the_dialog_itself_says_what_to_type_and_press() -> None:
         label = host.screen.query("Confirming Label").last(Label)
         assert str(label.visual) == f"  Type {PHRASE} : "
         answers = [choice.text for choice in host.screen.query(Choice)]
-        assert answers == ["> [ Cancel ]", "  [ Delete (off) ]"]
+        assert answers == ["> [ Cancel ]", "  [ Delete (not yet) ]"]
         await by_hand(pilot, host, "up", "up", *"x", "down", *keys_of(PHRASE))
         assert told(host) == "ready: Enter on the deed does it"
 

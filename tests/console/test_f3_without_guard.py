@@ -66,6 +66,7 @@ DEEDS: Final[dict[str, Callable[[EngineActing], object]]] = {
     "pause": lambda acting: acting.pause_job("job_1", ORDER),
     "resume": lambda acting: acting.resume_job("job_1", ORDER),
     "give a job up": lambda acting: acting.cancel_job("job_1", ORDER),
+    "close an intent": lambda acting: acting.close_intent("op_1", ORDER),
     "record": lambda acting: acting.record(ORDER, {}),
 }
 

@@ -18,7 +18,7 @@ from tests.console.plan_play import by_hand, planned, store_of
 from tests.console.resolve_play import day_row, resolvable
 from tests.console.test_acting_window import Time, play
 from tests.console.test_pilot import said
-from tests.console.waiting import ready, until
+from tests.console.waiting import asks, ready, until
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -78,7 +78,7 @@ def test_the_digit_asks_before_it_drops_a_decision_that_is_half_typed() -> None:
         await by_hand(pilot, time, "down", "space")
         await until(pilot, lambda: form.form.touched)
         app.do_reservations()
-        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen) and asks(app))
 
     play(FakeActing(), scene)
 

@@ -19,7 +19,7 @@ from console.screens.job import JobScreen
 from console.screens.plan import PlanScreen
 from console.session import Session
 from tests.console.plan_play import facts, keys_of, planned
-from tests.console.waiting import ready, until
+from tests.console.waiting import asks, ready, until
 from tests.support.builders import chain, claim
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def test_a_delete_by_keys_takes_the_thread_of_the_plan_and_no_other(tmp_path: Pa
         async with app.run_test(size=(80, 24)) as pilot:
             await ready(pilot)
             await by_hand(pilot, "W")
-            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+            await until(pilot, lambda: isinstance(app.screen, ConfirmScreen) and asks(app))
             await looked(pilot)
             await by_hand(pilot, "up", *"INC", "down", "down", "enter")
             await until(pilot, lambda: session.writable)

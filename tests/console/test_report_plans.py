@@ -14,6 +14,7 @@ from console.acting.plans import Apart, DeleteWish, PlanItem, PlanLine, PlanStat
 from console.actions import ACTIONS, BY_NAME, Capability, Level
 from console.commands import OpenPlan, parse
 from console.model import ThreadState
+from console.screens.confirm import ConfirmScreen
 from console.screens.job import JobScreen
 from console.screens.menu import MenuScreen
 from console.screens.plan import PlanScreen
@@ -37,7 +38,7 @@ from tests.console.plan_play import (
 )
 from tests.console.test_acting_window import Time, play
 from tests.console.test_pilot import said
-from tests.console.waiting import ready, until
+from tests.console.waiting import asks, ready, until
 
 if TYPE_CHECKING:
     from textual.pilot import Pilot
@@ -178,6 +179,12 @@ def test_report_30_a_plan_is_the_same_by_whatever_way_one_comes_back() -> None:
         assert screen.query_one(PlanForm).phrase == ""
         await settle(pilot, time)
         await by_hand(pilot, time, "escape")
+        await until(
+            pilot, lambda: isinstance(app.screen, ConfirmScreen) and asks(app)
+        )  # a reason stands there
+        await settle(pilot, time)
+        await by_hand(pilot, time, "y")
+        await until(pilot, lambda: not isinstance(app.screen, ConfirmScreen | PlanScreen))
         app.carry_out(parse("plan pln_9c41e2b0"))
         again = await planned(pilot, app)
         assert again.made is not None
@@ -303,7 +310,7 @@ def test_report_44_a_count_that_failed_leaves_the_plan_usable() -> None:
         store_of(app).planned = view
         screen = await opened(pilot, app, time)
         assert "could not be counted in time" in facts(screen)
-        assert " ?" in next(line for line in facts(screen).splitlines() if "event " in line)
+        assert " ?" in next(line for line in facts(screen).splitlines() if line.startswith(" event "))
         await meant(pilot, time)
         await until(pilot, lambda: "execute" in names(acting))
 

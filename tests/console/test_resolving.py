@@ -22,7 +22,7 @@ from tests.console.fake_acting import FakeActing, audit_row
 from tests.console.fake_moment import T0
 from tests.console.resolve_play import NARROW, WIDE, Play, day_row, play, resolvable, settled
 from tests.console.test_pilot import drive, said
-from tests.console.waiting import ready, until
+from tests.console.waiting import asks, ready, until
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -230,12 +230,12 @@ def test_esc_asks_before_it_drops_what_was_typed() -> None:
     async def scene(here: Play) -> None:
         await here.evidence("kept")
         await here.keys("escape")
-        await until(here.pilot, lambda: isinstance(here.app.screen, ConfirmScreen))
+        await until(here.pilot, lambda: isinstance(here.app.screen, ConfirmScreen) and asks(here.app))
         here.time.now += 1
         await here.keys("n")
         assert here.form.form.filled.items[0].reference == "kept"
         await here.keys("escape")
-        await until(here.pilot, lambda: isinstance(here.app.screen, ConfirmScreen))
+        await until(here.pilot, lambda: isinstance(here.app.screen, ConfirmScreen) and asks(here.app))
         here.time.now += 1
         await here.keys("y")
         await until(here.pilot, lambda: isinstance(here.app.screen, ReservationScreen))
@@ -280,6 +280,9 @@ def test_a_meter_is_consumed_whole_by_units() -> None:
     async def scene(here: Play) -> None:
         await here.outcome("p")
         assert here.form.form.filled.outcome is None
+        lines = here.form.form.outcomes.text.splitlines()
+        assert [line[6] for line in lines[1:]] == ["l", "c", "p", "v"]
+        assert max(map(len, lines)) < 80  # none is folded, so that it pushes no other out
         await here.outcome("c")
         await here.evidence()
         await here.confirm("CONSUME 2 UNITS")

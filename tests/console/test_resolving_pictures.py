@@ -23,6 +23,7 @@ def drawn(size: tuple[int, int]) -> str:
 
     async def scene(here: Play) -> None:
         def keep(what: str) -> None:
+            here.form.update_lines()  # by the clock as it is now, not as it was at the last tick
             text = "\n".join(line.rstrip() for line in lines_of(here.app))
             parts.append(f"== {what} {size[0]}x{size[1]}\n{text}")
 

@@ -26,7 +26,7 @@ from engine import open_store
 from engine.clock import ManualClock
 from engine.spend import Released
 from tests.console.resolve_play import NARROW, PERSON, Play, play_on
-from tests.console.waiting import ready, until
+from tests.console.waiting import asks, ready, until
 from tests.support.builders import T0
 from tests.support.processes import Program
 
@@ -130,11 +130,16 @@ class Overtaken(EngineActing):
     """Somebody decides between the operator's key and the store."""
 
     def resolve(
-        self, shown: Resolvable, answer: Answer, evidence: tuple[Evidence, ...], order: Order
+        self,
+        shown: Resolvable,
+        answer: Answer,
+        evidence: tuple[Evidence, ...],
+        order: Order,
+        corrects: str | None = None,
     ) -> Resolution:
         """An automatic pass first, or another person's decision."""
         self.before(shown, evidence)
-        return super().resolve(shown, answer, evidence, order)
+        return super().resolve(shown, answer, evidence, order, corrects)
 
     def before(self, shown: Resolvable, evidence: tuple[Evidence, ...]) -> None:
         """The pass."""
@@ -195,10 +200,15 @@ class Killed(EngineActing):
     """The process dies after the commit, before anything is drawn."""
 
     def resolve(
-        self, shown: Resolvable, answer: Answer, evidence: tuple[Evidence, ...], order: Order
+        self,
+        shown: Resolvable,
+        answer: Answer,
+        evidence: tuple[Evidence, ...],
+        order: Order,
+        corrects: str | None = None,
     ) -> Resolution:
         """As kill -9 does it."""
-        made = super().resolve(shown, answer, evidence, order)
+        made = super().resolve(shown, answer, evidence, order, corrects)
         os.kill(os.getpid(), signal.SIGKILL)
         return made
 
@@ -224,7 +234,7 @@ def test_f5_e_killed_after_the_commit_it_is_resolved_once(harness: Harness) -> N
         await released(here)
         assert not here.deed_is_on
         await here.keys("escape")
-        await until(here.pilot, lambda: isinstance(here.app.screen, ConfirmScreen))
+        await until(here.pilot, lambda: isinstance(here.app.screen, ConfirmScreen) and asks(here.app))
         here.time.now += 1
         await here.keys("y")
         await until(here.pilot, lambda: isinstance(here.app.screen, ReservationScreen))

@@ -20,7 +20,7 @@ from tests.console.test_acting_window import PERSON, Time
 from tests.console.test_pilot import said
 from tests.console.test_pilot_jobs import command, head
 from tests.console.test_pilot_lists import crumbs
-from tests.console.waiting import ready, until
+from tests.console.waiting import asks, ready, until
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -60,7 +60,7 @@ def play(
 
 async def confirmed(pilot: Pilot[None], time: Time, key: str = "y") -> None:
     """The dialog in front, answered."""
-    await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen))
+    await until(pilot, lambda: isinstance(pilot.app.screen, ConfirmScreen) and asks(pilot.app))
     time.now += 2 * QUIET_SECONDS
     await pilot.press(key)
     await until(pilot, lambda: not isinstance(pilot.app.screen, ConfirmScreen))
@@ -202,7 +202,7 @@ def test_leaving_asks_while_a_job_runs_here() -> None:
         assert app.running.job == JOB
         assert ("handed over", JOB) not in acting.calls
         await pilot.press("ctrl+q")
-        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen))
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen) and asks(app))
         await pilot.press("ctrl+q")
         await pilot.pause()
         assert len([each for each in app.screen_stack if isinstance(each, ConfirmScreen)]) == 1

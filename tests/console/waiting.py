@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from textual.app import App
     from textual.pilot import Pilot
 
     from console.screens.page import Page
@@ -24,6 +25,11 @@ async def until(pilot: Pilot[None], condition: Callable[[], bool]) -> None:
             return
         await asyncio.sleep(STEP_SECONDS)
     raise AssertionError("it did not happen")
+
+
+def asks(app: App[Any]) -> bool:
+    """Whether a confirmation is in front and waits for its first key: from then on its pause is counted."""
+    return any(choice.has_focus for choice in app.screen.query("#cancel"))
 
 
 async def ready(pilot: Pilot[None]) -> Page:
