@@ -11,6 +11,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Any, Final
 
 from console import VERSION, present
+from console.acting.pace import paced
 from console.config import DEFAULT, Valued
 from console.identity import Trust
 from console.present import Cell, Safe, Tone, own, pad, safe, width, wrap
@@ -150,8 +151,8 @@ def configuration(session: Session, environ: Mapping[str, str] = os.environ) -> 
 
 
 def _of_changes(config: Config) -> list[Fact]:
-    """Above what a plan waits for another person, and who decides in a pass, as far as it is configured."""
-    approval, after = config.approval, config.after_lease
+    """Above what a plan waits for another person, who decides in a pass, and a job's pace, as far as configured."""
+    approval, after, rate = config.approval, config.after_lease, config.rate
     bounds = (("usd", approval.usd), ("units", approval.units), ("rows", approval.rows))
     return [
         *(
@@ -160,6 +161,7 @@ def _of_changes(config: Config) -> list[Fact]:
             if each is not None
         ),
         *(() if after is None else (_fact("units after their lease", after, after.value.value),)),
+        *(() if rate is None else (_fact("jobs rate", rate, paced(rate.value)),)),
         *(_fact(f"resolver {kind}", path, path.value) for kind, path in config.resolvers.items()),
     ]
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 from console import present
-from console.acting import job_words
+from console.acting import job_words, removed
 from console.acting.jobs import JobState
 from console.facts import Fact, fact, grid, lease_words
 from console.present import Cell, Tone, own, safe
@@ -53,7 +53,13 @@ def head(view: JobView, scene: Scene, room: int, *, here: bool) -> tuple[Line, .
         fact("plan", safe(row.plan)),
         fact("made", present.instant(row.created_at)),
     )
-    return *grid(facts, room, most=2), _bar(row, room), *_next(row, room, here=here)
+    return *grid(facts, room, most=2), _bar(row, room), *_at_hand(view), *_next(row, room, here=here)
+
+
+def _at_hand(view: JobView) -> tuple[Line, ...]:
+    """What has gone of the item at hand, where that takes more than one transaction."""
+    words = job_words.at_hand(view)
+    return ((Cell(own(f"item  {words}"), Tone.PLAIN),),) if words else ()
 
 
 def report(view: JobView, found: Report, room: int) -> tuple[Line, ...]:
@@ -70,6 +76,7 @@ def report(view: JobView, found: Report, room: int) -> tuple[Line, ...]:
         *grid(facts, room, most=2),
         _bar(row, room),
         *told,
+        *_removed(row, found),
         *(_reason(each) for each in found.reasons),
         *_unread(found),
         *_next(row, room, here=False),
@@ -145,6 +152,13 @@ def _bar(row: JobRow, room: int) -> Line:
     if present.width(bar) + sum(present.width(cell.text) for cell in said) > room:
         bar = job_words.bar(row, max(20, room - sum(present.width(cell.text) for cell in said)))
     return Cell(bar, job_words.STATES[row.state].tone), *said
+
+
+def _removed(row: JobRow, found: Report) -> tuple[Line, ...]:
+    """Of a sweep the rows as well: an item may be a whole table."""
+    if found.removed is None:
+        return ()
+    return ((Cell(own(removed.words(row, found.removed)), Tone.PLAIN),),)
 
 
 def _reason(each: Reason) -> Line:

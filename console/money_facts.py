@@ -141,7 +141,7 @@ def _runs(row: ReservationRow) -> Safe:
 def fate_lines(row: ReservationRow, fate: Fate, scene: Scene, room: int) -> tuple[Line, ...]:
     """What a pass without a resolver does with it and when, in plain words."""
     if fate is Fate.ALREADY_SETTLED:
-        return _folded("OVER", Tone.MUTED, _over(row), room)
+        return _folded("OVER", Tone.MUTED, over(row), room)
     if fate is Fate.LEFT_FENCED:
         return _folded("LEFT ALONE", Tone.WARN, own(f"{_check(row, scene)}{_FENCED}"), room)
     return _folded("BY DEFAULT", Tone.INFO, own(f"{_when(row, scene)} {_does(row, fate)}"), room)
@@ -192,7 +192,8 @@ _OTHERWISE: Final = {
 }
 
 
-def _over(row: ReservationRow) -> Safe:
+def over(row: ReservationRow) -> Safe:
+    """What a settled one came to, and when."""
     perhaps = "" if row.fenced else ", so perhaps by a default"
     late = f"; after its time was over{perhaps}" if row.late else ""
     at = "" if row.settled_at is None else f" at {present.instant(row.settled_at)}"

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from console.acting import equivalent
-from console.acting.job_words import tally
+from console.acting.job_words import at_hand, tally
 from console.acting.jobs import JobQuery, JobState
 from console.command_line import Exit
 from console.model import GatewayError
@@ -135,7 +135,9 @@ def progress(view: JobView) -> str:
     share = 100 * row.done // row.total if row.total else 100
     left = "" if view.left is None else f", {view.left.total_seconds():,.0f} s left"
     lost = f"skipped {row.skipped:,}, failed {row.failed:,}"
-    return f"{row.done:,}/{row.total:,} {share}%, {view.per_second:,.1f}/s{left}; {lost}"
+    rows = at_hand(view)
+    more = f"; {rows}" if rows else ""
+    return f"{row.done:,}/{row.total:,} {share}%, {view.per_second:,.1f}/s{left}; {lost}{more}"
 
 
 def said(row: JobRow) -> str:

@@ -14,8 +14,10 @@ from console.act.reporting import report
 from console.act.sending import order, sent
 from console.act.site import site, window
 from console.acting import equivalent
+from console.acting.pace import said_rate
 from console.acting.plans import PlanState
 from console.command_line import ConfigFile, Exit, Store
+from console.config.acting import MOST_RATE
 from console.read import table
 from console.read.options import AsJson  # noqa: TC001 - typer reads it at run time
 from console.read.output import refuse
@@ -24,8 +26,6 @@ if TYPE_CHECKING:
     from console.act.site import Site
     from console.acting.jobs import JobRow
     from console.acting.plans import PlanView
-
-MOST_RATE = 100_000
 
 
 def execute(
@@ -37,8 +37,14 @@ def execute(
         typer.Option(metavar="PHRASE", help="The plan's phrase; on a terminal it can be typed instead."),
     ] = None,
     rate: Annotated[
-        int, typer.Option(min=0, max=MOST_RATE, metavar="N", help="Items a second at most; 0 for no limit.")
-    ] = 0,
+        int | None,
+        typer.Option(
+            min=0,
+            max=MOST_RATE,
+            metavar="N",
+            help="Items a second at most, 0 for no limit; else what [jobs] of the configuration says.",
+        ),
+    ] = None,
     no_run: Annotated[bool, typer.Option("--no-run", help="Leave the job to another runner.")] = False,
     resolver: ResolverOption = None,
     as_json: AsJson = False,
@@ -52,7 +58,8 @@ def execute(
         view = known(found, plan)
         _check(found, view)
         asking.check_given(view.phrase, as_json=as_json, reason=reason, confirm=confirm)
-        phrase = asking.phrase(confirm, view.phrase, lambda: plan_text.lines(view, None))
+        rate = said_rate(found.config) if rate is None else rate
+        phrase = asking.phrase(confirm, view.phrase, lambda: plan_text.lines(view, None, rate or 0))
         why = asking.reason(reason)
         command = equivalent.executing(found.aim, plan, phrase, why, rate)
         with window(found, view.deed.value, why, command) as acting:
@@ -60,7 +67,7 @@ def execute(
             job = sent(
                 found,
                 given,
-                lambda: acting.execute(plan, given, phrase, rate),
+                lambda: acting.execute(plan, given, phrase, rate or 0),
                 lambda: known(found, plan).job,
             )
             told = {"operation": given.operation, "plan": plan}

@@ -39,11 +39,13 @@ def run(
     as_json: AsJson = False,
     config: ConfigFile = None,
 ) -> None:
-    """Carry a job out: begin it, or go on with one that was handed over or whose runner died."""
+    """Carry a job out: begin it, or go on with one that was handed over or whose runner died; 1 for one that is not
+    there.
+    """
     asked = options.resolvers(resolver)
     why = () if reason is None else ("--reason", options.reason_of(reason))
     with site(store, config) as found:
-        named = () if job is None else (job,)
+        named = () if job is None else (_row(found, job).id,)
         with window(found, "", reason, equivalent.line(found.aim, ("jobs", "run"), named, why)) as acting:
             row, handed = carry(found, acting, job, found.resolvers | asked)
         if row is not None:

@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from console.act import documents, plan_text
+from console.act import plan_text
 from console.act.site import window
 from console.acting import equivalent
 from console.acting.model import UNKNOWN_CODE
+from console.acting.pace import said_rate
+from console.acting.plan_file import document_of
 from console.acting.plans import PlanState, ReconcileWish, Source
 from console.filter_words import FilterError
 from console.model import GatewayError
@@ -78,7 +80,7 @@ def show(site: Site, view: PlanView, *, as_json: bool, more: Document | None = N
     """A plan, with the command that goes on from it."""
     command = following(site, view)
     if as_json:
-        print_document(documents.plan(view) | {"next_command": command} | (more or {}))
+        print_document(document_of(view) | {"next_command": command} | (more or {}))
     else:
         print_lines(plan_text.lines(view, command))
 
@@ -89,7 +91,7 @@ def following(site: Site, view: PlanView) -> str | None:
         return None
     match view.state:
         case PlanState.READY:
-            return equivalent.executing(site.aim, view.id, view.phrase)
+            return equivalent.executing(site.aim, view.id, view.phrase, rate=said_rate(site.config))
         case PlanState.AWAITING:
             return equivalent.approving(site.aim, view.id)
         case PlanState.EXECUTED if view.job is not None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final, NoReturn
 
 import typer
 
-from console.act import documents, options
+from console.act import options
 from console.act.options import MaybeReason  # noqa: TC001 - typer reads it at run time
 from console.act.sending import order, sent
 from console.act.site import site, window
@@ -14,6 +14,7 @@ from console.acting import equivalent
 from console.command_line import ConfigFile, Exit, Store
 from console.present import safe
 from console.read import table
+from console.read.documents import document
 from console.read.options import AsJson  # noqa: TC001 - typer reads it at run time
 from console.read.output import print_document, print_lines, refuse
 
@@ -90,7 +91,7 @@ def _refuse_unknown(site_found: Site, operation: str) -> NoReturn:
 
 def _show(found: Outcome, *, as_json: bool) -> None:
     if as_json:
-        print_document(documents.outcome(found))
+        print_document(document(found))
     else:
         print_lines(table.facts([(label, safe(text, 2_000)) for label, text in _facts(found)]))
 

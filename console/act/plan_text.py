@@ -8,15 +8,15 @@ from console import present
 from console.acting.deeds import WORDS
 from console.present import Safe, own, safe, several
 from console.read import table
+from console.read.documents import document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from console.acting.plans import PlanItem, PlanView
+    from console.acting.plans import PlanView
 
 LONG: Final = 2_000
 """Cells of one remark."""
-_NOTHING: Final = "nothing"
 LINES: Final = (
     table.name("kind"),
     table.number("rows"),
@@ -44,17 +44,14 @@ ITEMS: Final = (
 )
 
 
-def lines(view: PlanView, command: str | None) -> Iterator[Safe]:
-    """All of it; `command` is what executes it, None where nothing does."""
-    words = WORDS.get(view.deed)
-    title = view.deed.value if words is None else words.title
-    yield own(f"{title} on {safe(view.environment)}")
-    shown = [
-        {"kind": each.kind, "rows": each.rows, "bytes": each.bytes, "note": each.note} for each in view.lines
-    ]
+def lines(view: PlanView, command: str | None, rate: int = 0) -> Iterator[Safe]:
+    """All of it; `command` is what executes it, None where nothing does; `rate` the limit of its job, if any."""
+    yield own(f"{WORDS[view.deed].title} on {safe(view.environment)}")
+    shown = list(map(document, view.lines))
     if shown:
         yield from table.lines(LINES, shown)
-    yield from table.facts(list(_facts(view)))
+    pace = [("its job", own(f"{rate:,} items a second at most"))] if rate else []
+    yield from table.facts([*_facts(view), *pace])
     yield own(f"-- as of {table.at(view.as_of)}")
     if command is not None:
         yield own(f"next: {command}") if command.isprintable() else safe(f"next: {command}", LONG)
@@ -101,8 +98,3 @@ def _bytes(count: int | None) -> Safe:
 
 def _pairs(found: Any) -> Safe:
     return safe(" ".join(f"{key}={value}" for key, value in found.items()), LONG)
-
-
-def document_of(item: PlanItem) -> dict[str, Any]:
-    """One item as a row of `ITEMS`."""
-    return {"n": item.n, "kind": item.kind, "id": item.id, "guard": dict(item.guard), "note": dict(item.note)}

@@ -12,7 +12,9 @@ from console.act.options import PlanId, Reason  # noqa: TC001 - typer reads it a
 from console.act.sending import order, sent
 from console.act.site import site, window
 from console.acting import equivalent
+from console.acting.plan_file import document_of
 from console.command_line import ConfigFile, Store  # noqa: TC001 - typer reads it at run time
+from console.read.documents import document
 from console.read.options import After, AsJson, Limit  # noqa: TC001 - typer reads it at run time
 from console.read.output import refuse, show_page
 
@@ -26,7 +28,7 @@ def plans(
 ) -> None:
     """List stored plans, newest first."""
     with site(store, config) as found:
-        page = documents.page(found.gateway.plans(after, limit), documents.plan)
+        page = documents.page(found.gateway.plans(after, limit), document_of)
         show_page(plan_text.PLANS, page, as_json)
 
 
@@ -47,7 +49,7 @@ def show(
         if not items:
             show_plan(found, view, as_json=as_json)
             return
-        page = documents.page(found.gateway.plan_items(plan, after, limit), plan_text.document_of)
+        page = documents.page(found.gateway.plan_items(plan, after, limit), document)
         show_page(plan_text.ITEMS, page, as_json)
 
 

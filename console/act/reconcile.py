@@ -115,10 +115,9 @@ def _check_fate(wish: ReconcileWish) -> None:
 
 def _address(name: str) -> Address:
     """The row that a name of plans and the audit stands for."""
-    kind, _, rest = name.partition(":")
-    if kind == Kind.DAY and rest:
-        return Address(Kind.DAY, "", rest)
-    prefix, _, operation = rest.partition(":")
-    if kind == Kind.METER and prefix and operation:
-        return Address(Kind.METER, prefix, operation)
+    from console.acting.names import address_named
+
+    address = address_named(name)
+    if address is not None:
+        return address
     raise typer.BadParameter(f"ROW: {name!r:.80} names no row; write day:ID or meter:PREFIX:ID")

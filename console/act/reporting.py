@@ -10,6 +10,7 @@ import typer
 from console.act import carrying, documents
 from console.acting import equivalent
 from console.acting.jobs import ItemOutcome, JobState
+from console.acting.removed import removed_by, words
 from console.present import Safe, own, safe
 from console.read.output import print_document, print_lines
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from console.act.site import Site
     from console.acting.jobs import JobItemRow, JobRow
+    from console.acting.removed import Removed
     from console.command_line import Exit
 
 MOST_TOLD: Final = 50
@@ -39,7 +41,7 @@ def report(site: Site, row: JobRow, code: Exit, *, as_json: bool, more: dict[str
     if as_json:
         print_document({**(more or {}), "job": documents.job(row, items), "next_command": command})
     else:
-        print_lines(_lines(row, items, command))
+        print_lines(_lines(row, removed_by(site.gateway, row), items, command))
     raise typer.Exit(code)
 
 
@@ -50,8 +52,12 @@ def going_on(site: Site, row: JobRow) -> str | None:
     return equivalent.resuming(site.aim, row.id) if row.state is JobState.PAUSED else None
 
 
-def _lines(row: JobRow, items: tuple[JobItemRow, ...], command: str | None) -> Iterator[Safe]:
+def _lines(
+    row: JobRow, removed: Removed | None, items: tuple[JobItemRow, ...], command: str | None
+) -> Iterator[Safe]:
     yield safe(carrying.said(row), LONG)
+    if removed is not None:
+        yield own(words(row, removed))
     for item in items:
         yield safe(f"{item.outcome.value}  {item.id}: {item.why}", LONG)
     rest = row.skipped + row.failed - len(items)

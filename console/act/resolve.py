@@ -192,9 +192,8 @@ def _shown(found: Site, address: Address) -> Resolvable:
 
 def _check_alone(found: Site, wish: DecideWish, told: Document, *, as_json: bool) -> None:
     """Above the configured amounts one person alone decides nothing: a plan is stored, and another approves it."""
-    row, bounds = wish.shown.story.row, permission.bounds_of(found.config)
-    micro, units = (0, row.units or 0) if row.address.kind is Kind.METER else (most_of(row), 0)
-    if isinstance(wish.answer, Deferred) or not permission.above(bounds, micro=micro, units=units, rows=1):
+    bounds = permission.bounds_of(found.config)
+    if not permission.decision_above(bounds, wish.shown.story.row, wish.answer):
         return
     make(found, wish, bounds, wish.reason, dry=False, as_json=as_json, more=told)
     refuse(

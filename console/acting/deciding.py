@@ -12,6 +12,7 @@ from console.acting.second import second_eyes
 from console.money_words import HoldState
 
 if TYPE_CHECKING:
+    from console.acting.model import Approved
     from console.acting.plans import Bounds
     from console.acting.resolution_form import Meant
     from console.acting.resolving import Resolution, Resolvable
@@ -41,15 +42,15 @@ def look(session: Session, address: Address, meant: Meant) -> Seen:
 class Deciding:
     """`shown` is the first answer and stays: under its guard the decision is written. `now` is the last one.
 
-    `weighed` is what the store says of `about`, which may be typed on since. `approved` is who approved the plan that
-    led here, empty where none did.
+    `weighed` is what the store says of `about`, which may be typed on since. `approved` is another person's yes to the
+    plan that led here.
     """
 
     shown: Resolvable | None = None
     now: Resolvable | None = None
     gone: bool = False
     weighed: tuple[Check, ...] = ()
-    approved: str = ""
+    approved: Approved | None = None
     about: Meant | None = None
 
     def take(self, seen: Seen) -> None:
@@ -100,7 +101,7 @@ class Deciding:
 
 
 def told(made: Resolution, deed: str) -> str:
-    """What an answer came to, for those who gave it: who was first, when, with what."""
+    """What an answer came to, for those who gave it: who was first, when, with what, and what the row is now."""
     from console.acting.decisions import decision_of
 
     if made.came.value in {"resolved", "deferred"}:
@@ -112,6 +113,6 @@ def told(made: Resolution, deed: str) -> str:
     when = present.instant(first.row.at)
     what = " ".join(filter(None, (first.row.deed, first.answer, first.came)))
     return (
-        f"overtaken: {first.row.actor} was first at {when}: {what}"
-        f"{f', on {seen}' if seen else ''} ({first.row.operation}); nothing was changed twice"
+        f"overtaken, nothing was changed twice: {first.row.actor} was first at {when}: {what}"
+        f"{f', on {seen}' if seen else ''} ; now: {made.now} ({first.row.operation})"
     )

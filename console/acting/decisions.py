@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING, Final
 from console import present
 from console.acting.amounts import dollars
 from console.acting.records import AuditQuery
+from console.acting.reservation_names import name_of
 from console.facts import title
 from console.present import Cell, Tone, own, safe
 
 if TYPE_CHECKING:
     from console.acting.records import AuditRow
     from console.jsontext import Line
+    from console.money_words import Address
+    from console.reading import Gateway
 
 OBJECT: Final = "reservation"
 """What the audit calls it."""
@@ -22,6 +25,9 @@ MOST: Final = 5
 """Decisions that are shown."""
 LOOKED_AT: Final = 20
 """Entries that are read for them: an intent and a result each, and those of passes between them."""
+
+_STAYS: Final = frozenset({"open", "reserved"})
+"""States, by the audit's words, of what is still to be decided."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +40,28 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """One of them. `came` is what became of it, `answer` what was to be; `corrects` is the operation it puts right."""
+    """One of them. `came` is what became of it, `answer` what was to be; `corrects` is the operation it puts right.
+
+    `approved` is who said yes to which plan, where it needed that.
+    """
 
     row: AuditRow
     answer: str
     came: str
     evidence: tuple[Seen, ...]
     corrects: str = ""
+    approved: str = ""
 
 
 def query_of(name: str) -> AuditQuery:
     """The entries about a reservation of this name."""
     return AuditQuery(object_kind=OBJECT, object_id=name)
+
+
+def asked_of(gateway: Gateway, address: Address) -> tuple[Decision, ...]:
+    """The newest decisions about a reservation; none for a tentative row. One bounded read, GatewayError."""
+    name = name_of(address)
+    return () if name is None else decisions_of(gateway.audit(query_of(name), None, LOOKED_AT).rows)
 
 
 def decisions_of(rows: Sequence[AuditRow]) -> tuple[Decision, ...]:
@@ -62,12 +78,36 @@ def decision_of(row: AuditRow) -> Decision:
     items = body.get("evidence")
     listed = items if isinstance(items, Sequence) and not isinstance(items, str) else ()
     seen = tuple(_seen(item) for item in listed if isinstance(item, Mapping))
-    return Decision(row, _answer(body.get("answer")), _came(row), seen, str(body.get("corrects") or ""))
+    corrects = str(body.get("corrects") or "")
+    return Decision(row, _answer(body.get("answer")), _came(row), seen, corrects, _approved(body))
+
+
+def settling(found: Sequence[Decision]) -> Decision | None:
+    """The one that settled it, newest first; None where the audit knows of none: then a worker or a sweep did."""
+    return next((each for each in found if _settled(each.row)), None)
+
+
+def _settled(row: AuditRow) -> bool:
+    after = row.body.get("after")
+    state = after.get("state") if isinstance(after, Mapping) else None
+    return row.phase == "result" and state is not None and state not in _STAYS
+
+
+def in_short(decision: Decision) -> str:
+    """One of them in a line."""
+    row = decision.row
+    told = (row.actor, row.deed, decision.answer, decision.came)
+    return "  ".join((present.instant(row.at), " ".join(filter(None, told))))
 
 
 def correcting(rows: Sequence[AuditRow], operation: str) -> tuple[str, ...]:
     """The operations among these that put this one right, newest first."""
     return tuple(dict.fromkeys(row.operation for row in rows if row.body.get("corrects") == operation))
+
+
+def _approved(body: Mapping[str, object]) -> str:
+    approver = body.get("approved_by")
+    return f"by {approver}, with plan {body.get('plan', '-')}" if approver else ""
 
 
 def _answer(answer: object) -> str:
@@ -135,6 +175,8 @@ def decision_lines(decision: Decision, room: int, corrected_by: Sequence[str] = 
         if seen.file:
             lines += _folded(f"  file {safe(seen.file, 300)}", room)
     lines += _folded(f"operation {safe(row.operation)}", room)
+    if decision.approved:
+        lines += _folded(f"approved {safe(decision.approved)}", room)
     if decision.corrects:
         lines += _folded(f"corrects {safe(decision.corrects)}", room)
     lines += [line for each in corrected_by for line in _folded(f"corrected by {safe(each)}", room)]

@@ -61,13 +61,3 @@ WORDS: Final[dict[Deed, Words]] = {
         "Resolve by hand what became of this reservation, on evidence",
     ),
 }
-
-
-def label_of(deed: Deed) -> str:
-    """The verb's label: the word that the audit keeps as well."""
-    return deed.value
-
-
-def help_of(deed: Deed) -> str:
-    """What the help says of the verb."""
-    return WORDS[deed].help

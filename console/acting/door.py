@@ -12,7 +12,7 @@ from console.acting.resolving import ResolvingActing
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from console.acting.model import Order, Outcome
+    from console.acting.model import Order
 
 
 class Acting(PlansActing, JobsActing, ResolvingActing, RecordsActing, Protocol):
@@ -32,8 +32,4 @@ class Acting(PlansActing, JobsActing, ResolvingActing, RecordsActing, Protocol):
 
     def recorded(self, order: Order, facts: Mapping[str, Any]) -> None:
         """Write down how it ended."""
-        ...
-
-    def outcome(self, operation: str) -> Outcome | None:
-        """What became of an order; None: it has no effect in the store."""
         ...

@@ -94,9 +94,10 @@ def planning(target: Aim, wish: Wish) -> str:
             return resolving(target, row.address, answer, evidence, phrase, reason, corrects)
 
 
-def executing(target: Aim, plan: str, phrase: str, reason: str = UNSAID, rate: int = 0) -> str:
-    """How a stored plan is executed, and its job run."""
-    options = (*_reason(reason), "--confirm", phrase, *(("--rate", str(rate)) if rate else ()))
+def executing(target: Aim, plan: str, phrase: str, reason: str = UNSAID, rate: int | None = None) -> str:
+    """How a stored plan is executed, and its job run; `rate` where one is said, 0 for no limit."""
+    paced = () if rate is None else ("--rate", str(rate))
+    options = (*_reason(reason), "--confirm", phrase, *paced)
     return line(target, ("execute",), (plan,), options)
 
 

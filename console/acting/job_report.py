@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, Final
 
 from console.acting.job_words import OVER
 from console.acting.jobs import ItemOutcome, JobState
+from console.acting.removed import removed_by
 
 if TYPE_CHECKING:
     from console.acting.jobs import JobView
+    from console.acting.removed import Removed
     from console.reading import Gateway
 
 PAGE: Final = 200
@@ -31,11 +33,14 @@ class Reason:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`stopped` says what stopped a job; `more`: there are reasons that were not read, or are not told apart."""
+    """`stopped` says what stopped a job; `more`: there are reasons that were not read, or are not told apart;
+    `removed` is what a sweep took away.
+    """
 
     reasons: tuple[Reason, ...]
     more: bool = False
     stopped: str | None = None
+    removed: Removed | None = None
 
 
 def report_of(gateway: Gateway, view: JobView) -> Report | None:
@@ -50,7 +55,8 @@ def report_of(gateway: Gateway, view: JobView) -> Report | None:
             more |= _count(gateway, row.id, outcome, counted)
     told = counted.most_common(MOST_REASONS)
     reasons = tuple(Reason(outcome, why, count) for (outcome, why), count in told)
-    return Report(reasons, more or len(counted) > MOST_REASONS, _stopped(gateway, view))
+    more |= len(counted) > MOST_REASONS
+    return Report(reasons, more, _stopped(gateway, view), removed_by(gateway, row))
 
 
 def _count(
@@ -68,8 +74,9 @@ def _count(
 
 
 def _stopped(gateway: Gateway, view: JobView) -> str | None:
-    """What the job's own operation says of its end."""
+    """Why, as the audit has the end of the job as a whole."""
     if view.row.state is not JobState.STOPPED:
         return None
-    found = gateway.outcome(view.row.id)
-    return None if found is None else found.told.rpartition("why ")[2]
+    entries = gateway.audit_of(view.row.id)
+    end = next((row.body for row in entries if row.phase == "result"), {})
+    return None if "why" not in end else str(end["why"])

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from console import present
 from console.acting.jobs import ItemOutcome, JobState
-from console.present import Cell, Safe, StateMark, Tone, own
+from console.acting.pace import paced
+from console.present import Cell, Safe, StateMark, Tone, own, several
 
 if TYPE_CHECKING:
-    from console.acting.jobs import JobRow
+    from console.acting.jobs import JobRow, JobView
 
 OVER: Final = frozenset({JobState.CANCELLED, JobState.STOPPED, JobState.DONE})
 """States that no job leaves."""
@@ -64,7 +65,14 @@ _LEAST_BAR: Final = 4
 
 def rate(row: JobRow) -> Safe:
     """How many items a second it may do."""
-    return own(f"at most {row.rate:,}/s") if row.rate else own("no limit")
+    return paced(row.rate)
+
+
+def at_hand(view: JobView) -> str:
+    """How many rows have gone of the item at hand; empty where none have, or it is not that sort."""
+    if not view.rows:
+        return ""
+    return f"{several(view.rows, 'row')} of item {view.row.done + 1:,} so far"
 
 
 def next_step(row: JobRow, *, here: bool) -> str:

@@ -64,12 +64,15 @@ class JobRow:
 
 @dataclass(frozen=True, slots=True)
 class JobView:
-    """One job with how fast it goes: `left` is None where it cannot be told."""
+    """One job with how fast it goes: `left` is None where it cannot be told. `rows` have gone so far of the item at
+    hand: one item may take many rows away (console.md F10).
+    """
 
     row: JobRow
     per_second: float
     left: timedelta | None
     as_of: datetime
+    rows: int = 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,6 +59,14 @@ def _operation_id() -> str:
 
 
 @dataclass(frozen=True, slots=True)
+class Approved:
+    """Another person's yes to an executed plan, by which a decision about one of its rows is sent."""
+
+    plan: str
+    by: str
+
+
+@dataclass(frozen=True, slots=True)
 class Order:
     """One change as it is sent. `operation` is made here, so that its outcome can be asked for later (F8)."""
 
@@ -67,6 +75,7 @@ class Order:
     route: Route
     command: str
     operation: str = field(default_factory=_operation_id)
+    approved: Approved | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,14 +9,13 @@ import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from console import actions
 from console.acting.confirmation import Asked
 from console.acting.equivalent import kept
 from console.acting.model import Order, Route
 from console.action import Level
 from console.model import GatewayError
 from console.present import Cell, Tone, own, safe, wrap
-from console.screens.confirm import ConfirmScreen, Question, still_may
+from console.screens.confirm import Question, ask, refused
 from console.screens.output import OutputScreen
 
 if TYPE_CHECKING:
@@ -42,15 +41,12 @@ class Outside:
 
     def ask(self) -> None:
         """Let it be confirmed; it runs after that."""
-        session, page = self.page.session, self.page
-        action = session.registry.named(self.command.name)
-        refused = actions.refusal(action, writable=session.writable, connected=page.connected)
-        if refused is not None:
-            raise ValueError(refused)
-        question = Question(
-            own(f"your command {self.command.name}"), self._facts(), self._asked(), verb=action.name
-        )
-        page.app.push_screen(ConfirmScreen(question, session.monotonic), self._answered)
+        name = self.command.name
+        hindrance = refused(self.page, name)
+        if hindrance is not None:
+            raise ValueError(hindrance)
+        question = Question(own(f"your command {name}"), self._facts(), self._asked(), verb=name)
+        ask(self.page, question, self._answered)
 
     def _asked(self) -> Asked:
         """A phrase names the command, at level 3 the environment as well."""
@@ -68,9 +64,9 @@ class Outside:
             shown.append((Cell(own("... it is longer: the audit keeps it whole"), Tone.WARN),))
         return (*shown, (Cell(own("The audit keeps that it was run, why, and how it ended."), Tone.MUTED),))
 
-    def _answered(self, confirmed: Confirmed | None) -> None:
+    def _answered(self, confirmed: Confirmed) -> None:
         acting = self.page.session.acting
-        if confirmed is not None and acting is not None and still_may(self.page, self.command.name):
+        if acting is not None:
             self._start(self._begin(acting, self._order(confirmed.reason)))
 
     def _order(self, reason: str) -> Order:

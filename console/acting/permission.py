@@ -11,8 +11,10 @@ from console.identity import Trust
 
 if TYPE_CHECKING:
     from console.acting.plans import Bounds
+    from console.acting.resolving import Answer
     from console.config import Config, Settings
     from console.identity import Identity, Standing
+    from console.money_model import ReservationRow
 
 NOWHERE: Final = "store"
 """The word of a phrase where neither a context nor a database has a name."""
@@ -59,3 +61,18 @@ def above(bounds: Bounds, *, micro: int = 0, units: int = 0, rows: int = 0) -> b
     """Whether a change of so much needs another person's approval."""
     pairs = ((bounds.micro, micro), (bounds.units, units), (bounds.rows, rows))
     return any(most is not None and amount > most for most, amount in pairs)
+
+
+def decision_above(bounds: Bounds, row: ReservationRow, answer: Answer | None) -> bool:
+    """Whether a decision by hand needs another person: by all that is held, for what it does not charge it frees.
+
+    Whatever was recorded of it (console.md F5). A deferral does neither; an answer that is not chosen yet may.
+    """
+    from console.acting.resolving import Deferred
+    from console.money_words import Kind
+
+    if isinstance(answer, Deferred):
+        return False
+    meter = row.address.kind is Kind.METER
+    micro, units = (0, row.units or 0) if meter else (row.micro or 0, 0)
+    return above(bounds, micro=micro, units=units, rows=1)

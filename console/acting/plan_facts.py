@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _KIND: Final = 14
 _ROWS: Final = 10
 _BYTES: Final = 11
-_ID: Final = 40
 _LONG: Final = 600
 _WIDE: Final = 100
 _LABELS: Final = {
@@ -54,8 +53,6 @@ _SOURCES: Final[dict[object, str]] = {
 _INSTANTS: Final = frozenset({"expires_at", "next_check_at", "deleted_at", "until", "before"})
 """What guards and notes hold as nanoseconds since 1970."""
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
-TREE: Final = 50
-"""Items that the tree shows; a list shows all of them."""
 
 
 def lines(made: Made, person: Person, now: datetime, room: int) -> tuple[Line, ...]:
@@ -69,6 +66,7 @@ def lines(made: Made, person: Person, now: datetime, room: int) -> tuple[Line, .
         *_decides(view, room),
         *_hindrances(made, room),
         *_table(view),
+        *_pace(made, room),
         *_kept(view, room),
         *_more_warnings(made, room),
         *_apart(view, room),
@@ -202,6 +200,17 @@ def _row(kinds: int, kind: str, rows: str, size: str, note: str) -> str:
 
 def _size(count: int | None) -> str:
     return "-" if not count else present.size(count)
+
+
+def _pace(made: Made, room: int) -> Iterator[Line]:
+    """How the limit of jobs, where there is one, stretches it; what was executed has its own."""
+    view, rate = made.view, made.rate
+    if not rate or view.state is PlanState.EXECUTED or view.items <= 0:
+        return
+    least = max(view.items / rate, view.seconds[0])
+    span = f", so {least:,.0f} s or longer" if least >= 1 else ""
+    said = f" items a second at most, as [jobs] rate says{span}"
+    yield from _prose(Cell(own(f" its job: {rate:,}"), Tone.MUTED), said, room, Tone.MUTED)
 
 
 def _kept(view: PlanView, room: int) -> Iterator[Line]:

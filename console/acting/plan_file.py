@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
-from console.act import documents
 from console.model import Page
 from console.read.documents import as_json, document
 
 if TYPE_CHECKING:
     from console.acting.plans import PlanItem, PlanView
+    from console.read.documents import Document
     from console.reading import Gateway
 
 PAGE: Final = 200
@@ -17,10 +18,21 @@ MOST_PAGES: Final = 51
 """A plan holds at most 10,000 items (ruling 55); one page more ends a loop that should have ended."""
 
 
+def document_of(view: PlanView) -> Document:
+    """A plan; a preview brings its items."""
+    made = document(view)
+    least, most = made.pop("seconds")
+    made["least_seconds"], made["most_seconds"] = timedelta(seconds=least), timedelta(seconds=most)
+    items = made.pop("preview_items")
+    if not view.items:
+        made["phrase"] = None  # nothing that could be confirmed
+    return made | {"preview_items": items} if view.id is None else made
+
+
 def text_of(gateway: Gateway, view: PlanView) -> tuple[str, int]:
     """The plan in the first line, an item in each of the others, and how many; blocks, GatewayError."""
     items = all_items(gateway, view)
-    header = documents.plan(view)
+    header = document_of(view)
     header.pop("preview_items", None)
     lines = [header, *map(document, items)]
     return "".join(f"{as_json(line)}\n" for line in lines), len(items)

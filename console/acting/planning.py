@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from console.acting import equivalent, permission
 from console.acting.deeds import Deed
 from console.acting.names import asked_about
-from console.acting.plan_facts import TREE
+from console.acting.pace import said_rate
 from console.acting.plans import PlanState, Source
 from console.acting.records import AuditQuery
 
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from console.claims_model import ClaimStory
     from console.reading import Gateway
     from console.session import Session
+
+TREE: Final = 50
+"""Items that are shown with the plan; a list shows all of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,7 @@ class Want:
 class Made:
     """A plan or preview, the first of its items, and the command that does the same; `claim` is the one that a release
     of a single one would break, `done` the entry of who executed it, `unanswered` what no configured resolver answers
-    about, as far as these items tell.
+    about, as far as these items tell; `rate` how many items a second its job does at most, 0 for no limit.
     """
 
     view: PlanView
@@ -48,6 +51,7 @@ class Made:
     claim: ClaimStory | None = None
     done: AuditRow | None = None
     unanswered: tuple[str, ...] = ()
+    rate: int = 0
 
 
 def environment_of(session: Session) -> str:
@@ -70,16 +74,18 @@ def _looked_at(session: Session, wish: Wish, environment: str) -> Made:
     view = gateway.preview(wish, environment)
     items = view.preview_items[:TREE]
     command = equivalent.planning(equivalent.aim_of(session), wish)
-    return Made(view, items, command, _claim(gateway, view, items), None, _unanswered(session, view, items))
+    claim, unanswered = _claim(gateway, view, items), _unanswered(session, view, items)
+    return Made(view, items, command, claim, None, unanswered, said_rate(session.contexts.config) or 0)
 
 
 def known(session: Session, view: PlanView) -> Made:
     """A stored plan with the first of its items, and who executed it; blocks, GatewayError."""
     gateway = session.gateway
     items = gateway.plan_items(str(view.id), None, TREE).rows
-    command = equivalent.executing(equivalent.aim_of(session), str(view.id), view.phrase)
+    rate = said_rate(session.contexts.config)
+    command = equivalent.executing(equivalent.aim_of(session), str(view.id), view.phrase, rate=rate)
     claim, done = _claim(gateway, view, items), done_by(gateway, view)
-    return Made(view, items, command, claim, done, _unanswered(session, view, items))
+    return Made(view, items, command, claim, done, _unanswered(session, view, items), rate or 0)
 
 
 def later(session: Session, made: Made, view: PlanView) -> Made:

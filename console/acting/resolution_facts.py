@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from console import facts, money, money_facts, present
+from console.acting import decisions
+from console.acting.resolution_form import Outcome
 from console.facts import Fact, fact, title
 from console.money_words import HoldState, Kind
 from console.present import Cell, Tone, own, pad, safe
@@ -12,6 +14,7 @@ from console.present import Cell, Tone, own, pad, safe
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from console.acting.decisions import Decision
     from console.acting.effect import Effect
     from console.acting.resolving import Check
     from console.jsontext import Line
@@ -37,8 +40,12 @@ def reservation(story: ReservationStory, scene: Scene, room: int) -> tuple[Line,
     return title("RESERVATION"), *facts.grid(told, room, most=2 if room > 80 else 1)
 
 
-def known(story: ReservationStory, room: int) -> tuple[Line, ...]:
-    """The other side: what our own store has of it, oldest first."""
+def known(
+    story: ReservationStory, decided: Sequence[Decision] | None, room: int, unread: str = ""
+) -> tuple[Line, ...]:
+    """The other side: what our own store has of it, oldest first. `decided` is what the audit has, newest first, None
+    before it was read; `unread` says why it could not be.
+    """
     row = story.row
     lines: list[Line] = [title("WHAT OUR STORE KNOWS")]
     lines += [_line(item, room) for item in money_facts.times(row)]
@@ -47,7 +54,8 @@ def known(story: ReservationStory, room: int) -> tuple[Line, ...]:
         lines.append(_line(fact(f"run {run.run:,}", own(f"{present.instant(run.began_at)}  {ended}")), room))
     if row.deferrals:
         lines.append(_line(fact("deferred", money_facts.deferred(row)), room))
-    lines += _left_behind(story, room)
+    lines += _decided(decided, room, unread)
+    lines += _left_behind(story, decided, room)
     return tuple(lines)
 
 
@@ -55,7 +63,24 @@ def _settled(micro: int | None) -> str:
     return "nothing told" if micro is None else f"told {money.usd(micro)}"
 
 
-def _left_behind(story: ReservationStory, room: int) -> list[Line]:
+def _decided(decided: Sequence[Decision] | None, room: int, unread: str) -> list[Line]:
+    """The last decision by hand or by a pass."""
+    if unread:
+        return _folded(f"decisions not read: {unread}", room, Tone.WARN)
+    if not decided:
+        return []
+    more = f"; {len(decided) - 1:,} before it" if len(decided) > 1 else ""
+    return _folded(f"last decision: {decisions.in_short(decided[0])}{more}", room, Tone.INFO)
+
+
+def _folded(text: str, room: int, tone: Tone) -> list[Line]:
+    return [(Cell(line, tone),) for line in present.wrap(safe(text, EVIDENCE_SHOWN), room)]
+
+
+def _left_behind(story: ReservationStory, decided: Sequence[Decision] | None, room: int) -> list[Line]:
+    unasked = decided is None or decided or story.row.state is HoldState.SETTLED
+    if story.evidence is None and unasked:
+        return []
     if story.evidence is None:
         return [(Cell(own("no answer about it was ever written down"), Tone.MUTED),)]
     text = own(f"last answer: {safe(story.evidence, EVIDENCE_SHOWN)}")
@@ -101,16 +126,34 @@ def _guard(story: ReservationStory) -> str:
     return f"deferred {count:,} time{'' if count == 1 else 's'}"
 
 
-def effect(story: ReservationStory, found: Effect | None, room: int) -> tuple[Line, ...]:
-    """The books before and after."""
-    if found is None:
-        return ((Cell(own("EFFECT"), Tone.ACCENT), Cell(own("  choose an outcome"), Tone.MUTED)),)
+def over(row: ReservationRow, decided: Sequence[Decision] | None, room: int) -> tuple[Line, ...]:
+    """In the place of an effect, of a settled one: at what, by whom as far as the audit knows, and that this is all."""
+    found = None if decided is None else decisions.settling(decided)
+    by = "" if decided is None else "; by no decision in the audit: its worker or a sweep did it"
+    if found is not None:
+        by = f"; by {found.row.actor}, {found.row.deed} {found.row.operation}"
+    return _effect(f"none: {money_facts.over(row)}{by}. Nothing is left to decide", room, Tone.PLAIN)
+
+
+def _effect(text: str, room: int, tone: Tone) -> tuple[Line, ...]:
+    first, *rest = present.wrap(safe(text, EVIDENCE_SHOWN), max(room - 8, 2))
+    return (Cell(own("EFFECT"), Tone.ACCENT), Cell(own(f"  {first}"), tone)), *(
+        (Cell(own(f"        {line}"), tone),) for line in rest
+    )
+
+
+def effect(
+    story: ReservationStory, found: Effect | None, room: int, chosen: Outcome | None = None
+) -> tuple[Line, ...]:
+    """The books before and after; `chosen` is said where it is no whole answer yet."""
     row = story.row
     day = row.address.kind is Kind.DAY
     where = f"day {row.period}" if day else f"account {row.owner}, {row.period}"
-    if found.before == found.after:
-        text = f"  {safe(where)} stays as it is; only the next check moves"
-        return ((Cell(own("EFFECT"), Tone.ACCENT), Cell(own(text))),)
+    if chosen is Outcome.LEAVE or (found is not None and found.before == found.after):
+        return _effect(f"{where} stays as it is; {_left(row)}", room, Tone.PLAIN)
+    if found is None:
+        text = "choose an outcome" if chosen is None else "not known yet: see the checks"
+        return _effect(text, room, Tone.MUTED)
     parts = (
         ("reserved", found.before.reserved, found.after.reserved),
         ("settled" if day else "used", found.before.spent, found.after.spent),
@@ -118,12 +161,14 @@ def effect(story: ReservationStory, found: Effect | None, room: int) -> tuple[Li
     )
     unit = "USD" if day else "units"
     moved = "   ".join(f"{name} {_figure(was, row)} -> {_figure(then, row)}" for name, was, then in parts)
-    head = Cell(own("EFFECT"), Tone.ACCENT)
-    text = own(f"{safe(where)}   {moved} {unit}")
-    first, *rest = present.wrap(text, max(room - 8, 2))
-    return (head, Cell(own(f"  {first}"), Tone.STRONG)), *(
-        (Cell(own(f"        {line}"), Tone.STRONG),) for line in rest
-    )
+    return _effect(f"{where}   {moved} {unit}", room, Tone.STRONG)
+
+
+def _left(row: ReservationRow) -> str:
+    """What it does to leave one deferred: the first time fences it."""
+    if row.fenced:
+        return "only the next check moves"
+    return "it becomes FENCED: no default settles it any more, only a resolver or a person"
 
 
 def _figure(value: int, row: ReservationRow) -> str:

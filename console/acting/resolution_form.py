@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 MOST_ITEMS: Final = 20
 """Items of evidence that the store keeps with one decision."""
+NO_CHECK: Final = "give a next check, e.g. 15m"
 
 
 class Outcome(StrEnum):
@@ -77,6 +78,8 @@ class Meant:
 
 def offered(row: ReservationRow, outcome: Outcome) -> str:
     """Why an outcome cannot be chosen for a row; empty where it can."""
+    if row.state is HoldState.SETTLED:
+        return "it is settled"
     if outcome is Outcome.PART and row.address.kind is Kind.METER:
         return "a meter settles whole"
     if outcome is Outcome.PART and most_of(row) <= 1:
@@ -97,6 +100,7 @@ def meant(row: ReservationRow, filled: Filled, now: datetime) -> Meant:
 def _answer(row: ReservationRow, filled: Filled, now: datetime, wrong: list[str]) -> Answer | None:
     if row.state is HoldState.SETTLED:
         wrong.append("it is settled already: there is nothing to decide")
+        return None
     if filled.outcome is None:
         wrong.append("choose an outcome")
         return None
@@ -131,6 +135,8 @@ def _part(row: ReservationRow, amount: str) -> int:
 
 
 def _deferred(filled: Filled, now: datetime) -> Deferred:
+    if not filled.until.strip():
+        raise ValueError(NO_CHECK)
     try:
         until = next_check(filled.until, now)
     except ValueError as error:

@@ -36,7 +36,7 @@ def outcome_words(row: ReservationRow) -> Mapping[Outcome, str]:
 
 def until_told(filled: Filled, now: datetime) -> tuple[str, Tone]:
     """The instant behind what was typed, or what is wrong with it."""
-    if not filled.until:
+    if not filled.until.strip():
         return "such as 30m, or 2026-05-04T16:00Z", Tone.MUTED
     try:
         return f"= {utc(next_check(filled.until, now))}", Tone.GOOD

@@ -64,14 +64,19 @@ class Running:
         run = self._run
         return None if run is None or run.ended.is_set() else run.job
 
+    def hindrance(self, job: str) -> str | None:
+        """Why this job cannot be begun beside what runs here; None where nothing does."""
+        if self.job is None:
+            return None
+        return f"{self.job} runs here: one at a time; {job} waits for it, or for another console"
+
     def begin(self, job: str, told: str = "") -> None:
         """Carry a job out, unless one runs here already or changes are off; either is said. `told` stands for the
         tally of a job that leaves its rows to somebody else.
         """
-        if self.job is not None:
-            self._tell(
-                f"{self.job} runs here: one at a time; {job} waits for it, or for another console", Tone.WARN
-            )
+        hindrance = self.hindrance(job)
+        if hindrance is not None:
+            self._tell(hindrance, Tone.WARN)
         elif self._session.acting is None or not self._session.writable:
             self._tell(f"{job} waits for a runner: changes are off here; W, then B runs it", Tone.WARN)
         else:

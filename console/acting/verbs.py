@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from console.acting.deeds import Deed, help_of, label_of
+from console.acting.deeds import WORDS, Deed
 from console.action import Action, Capability, Level, Place
 
 SCREENS: Final = (
@@ -27,8 +27,8 @@ PLANNED: Final = (
     Action(
         "release",
         ("L",),
-        label_of(Deed.RELEASE),
-        help_of(Deed.RELEASE),
+        Deed.RELEASE.value,
+        WORDS[Deed.RELEASE].help,
         Place.CLAIMED,
         Capability.PLAN,
         Level.PHRASE,
@@ -36,8 +36,8 @@ PLANNED: Final = (
     Action(
         "reconcile",
         ("R",),
-        label_of(Deed.RECONCILE),
-        help_of(Deed.RECONCILE),
+        Deed.RECONCILE.value,
+        WORDS[Deed.RECONCILE].help,
         Place.DUE,
         Capability.PLAN,
         Level.REASON,
@@ -45,8 +45,8 @@ PLANNED: Final = (
     Action(
         "sweep",
         ("S",),
-        label_of(Deed.SWEEP),
-        help_of(Deed.SWEEP),
+        Deed.SWEEP.value,
+        WORDS[Deed.SWEEP].help,
         Place.SWEPT,
         Capability.PLAN,
         Level.REASON,
@@ -54,8 +54,8 @@ PLANNED: Final = (
     Action(
         "delete",
         ("D",),
-        label_of(Deed.DELETE),
-        help_of(Deed.DELETE),
+        Deed.DELETE.value,
+        WORDS[Deed.DELETE].help,
         Place.DELETABLE,
         Capability.PLAN,
         Level.REASON,

@@ -1,5 +1,5 @@
-"""What the configuration says of changes: above which amounts another person must approve a plan, and what the default
-of a reconcile pass makes of a meter's expired units.
+"""What the configuration says of changes: above which amounts another person must approve a plan, what the default
+of a reconcile pass makes of a meter's expired units, and how many items a second a job does at most.
 
 [approval]
 usd = 5.00
@@ -8,6 +8,9 @@ rows = 1000
 
 [reconcile]
 after_lease = "release"
+
+[jobs]
+rate = 50
 """
 
 from __future__ import annotations
@@ -16,12 +19,15 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from console.config.source import Valued
+
 if TYPE_CHECKING:
-    from console.config.source import Valued
     from console.config.table import Table
 
 _MICRO: Final = 1_000_000
 _MOST: Final = 1e9
+MOST_RATE: Final = 100_000
+"""Items a second that a job may be limited to."""
 
 
 class AfterLease(StrEnum):
@@ -61,3 +67,14 @@ def after_lease_of(table: Table) -> Valued[AfterLease] | None:
     found = table.word("after_lease", AfterLease, "fate of units")
     table.done()
     return found
+
+
+def rate_of(table: Table) -> Valued[int] | None:
+    """Items a second of every job, 0 for no limit, as `[jobs]` says; raises ConfigError."""
+    found = table.number("rate", 0, MOST_RATE, "items a second")
+    table.done()
+    if found is None:
+        return None
+    if not found.value.is_integer():
+        raise table.error("rate", "must be a whole number of items a second")
+    return Valued(int(found.value), found.source)

@@ -6,7 +6,7 @@ import shlex
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from console.config.acting import Approval, after_lease_of, approval_of
+from console.config.acting import Approval, after_lease_of, approval_of, rate_of
 from console.config.command import commands_of
 from console.config.context import LEAST_REFRESH, MOST_REFRESH, contexts_of
 from console.config.problem import unknown
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Config:
     """A configuration. `file` is None where none was found; `keys` are keys by verb, `columns` titles by list,
     `resolvers` a `module:function` by `day` and `meter:PREFIX`. `after_change` are the words of a program that hears of
-    every change by hand.
+    every change by hand; `rate` is how many items a second a job does at most, 0 for no limit.
     """
 
     file: Path | None = None
@@ -46,6 +46,7 @@ class Config:
     after_change: Valued[tuple[str, ...]] | None = None
     approval: Approval = field(default_factory=Approval)
     after_lease: Valued[AfterLease] | None = None
+    rate: Valued[int] | None = None
 
 
 def config_of(root: Table, file: Path) -> Config:
@@ -71,6 +72,7 @@ def config_of(root: Table, file: Path) -> Config:
         after_change=_hook(root.below("hooks")),
         approval=approval_of(root.below("approval")),
         after_lease=after_lease_of(root.below("reconcile")),
+        rate=rate_of(root.below("jobs")),
     )
     root.done()
     return config

@@ -12,11 +12,10 @@ import threading
 from typing import Final
 
 from console.demo import READY
-from console.demo.agents import Agent, Fleet
+from console.demo.agents import Agent, Fleet, furnish
 from console.demo.bookkeeper import Bookkeeper
 from console.demo.opening import Opening
 from console.demo.operator import Operator
-from console.demo.stage import furnish
 from engine import open_store
 from engine.errors import EngineError
 

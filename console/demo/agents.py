@@ -41,6 +41,10 @@ WISHING: Final = 0.7
 """How often an agent, before its turn, wishes for a run of some thread."""
 TROUBLE: Final = 2.0
 """Seconds an agent waits after its store failed."""
+FURNISHED: Final = 150
+"""Threads made before the first frame; the agents make the others as they come to them."""
+WISHES: Final = 12
+"""Runs that are wanted from the first frame on."""
 
 
 class Fleet:
@@ -216,3 +220,13 @@ class Agent(threading.Thread):
         late.step()
         late.end(CheckpointStatus.COMPLETED)
         late.close()
+
+
+def furnish(fleet: Fleet) -> None:
+    """Give most threads a past: a run that ended, or one that was left behind; and wish for some runs."""
+    dice = fleet.dice("stage")
+    for subject in fleet.subjects[:FURNISHED]:
+        if dice.random() < 0.85:
+            fleet.past(subject, dice)
+    for _ in range(WISHES):
+        fleet.wish(dice)

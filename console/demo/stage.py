@@ -1,4 +1,4 @@
-"""What the agents work on: names, tenants, what their tools say, and the threads there from the start."""
+"""What the agents work on: names, tenants, what their tools say."""
 
 from __future__ import annotations
 
@@ -12,13 +12,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Sequence
 
-    from console.demo.agents import Fleet
 
-FURNISHED: Final = 150
-"""Threads made before the first frame; the agents make the others as they come to them."""
-
-WISHES: Final = 12
-"""Runs that are wanted from the first frame on."""
 TASKS: Final = (
     "invoice-triage",
     "refund-review",
@@ -77,13 +71,3 @@ def ending(dice: random.Random) -> CheckpointStatus:
     return dice.choices(
         (CheckpointStatus.COMPLETED, CheckpointStatus.SUSPENDED, CheckpointStatus.FAILED), weights=(7, 2, 1)
     )[0]
-
-
-def furnish(fleet: Fleet) -> None:
-    """Give most threads a past: a run that ended, or one that was left behind; and wish for some runs."""
-    dice = fleet.dice("stage")
-    for subject in fleet.subjects[:FURNISHED]:
-        if dice.random() < 0.85:
-            fleet.past(subject, dice)
-    for _ in range(WISHES):
-        fleet.wish(dice)

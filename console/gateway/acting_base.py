@@ -83,12 +83,6 @@ class ActingBase:
         if store is not None:
             store.close()
 
-    def outcome(self, operation: str) -> Outcome | None:
-        """What became of an order; None: it has no effect in the store."""
-        with self.door() as door:
-            found = door.outcome_of(operation)
-        return None if found is None else outcome_of(found)
-
     def record(self, order: Order, facts: Mapping[str, Any]) -> None:
         """Write down that something is about to be done outside the store, such as a command of the operator's own;
         the connection stays until `recorded`, however long that takes.

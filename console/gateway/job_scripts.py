@@ -47,4 +47,9 @@ class JobReads:
 def _progress(found: Progress) -> Document:
     """`per_minute` counts items of the last minute exactly enough: a document holds no float."""
     made: dict[str, Any] = {"as_of": found.as_of, **document(found.job), "done": found.done}
-    return {**made, "per_minute": round(found.per_second * 60), "left_seconds": found.left}
+    return {
+        **made,
+        "rows_of_item": found.rows,
+        "per_minute": round(found.per_second * 60),
+        "left_seconds": found.left,
+    }

@@ -40,7 +40,7 @@ class JobsReading:
             if door.job(job) is None:
                 return None
             found = door.job_progress(job)
-        return JobView(job_row(found.job), found.per_second, found.left, found.as_of)
+        return JobView(job_row(found.job), found.per_second, found.left, found.as_of, found.rows)
 
     def job_items(
         self, job: str, outcome: ItemOutcome | None, after: str | None, limit: int

@@ -70,7 +70,9 @@ class ResolvingChanging(ActingBase):
         from console.acting.resolving import Came, Resolution
         from console.gateway.decisions import answer_of, evidence_of
         from engine.desk import ReservationKind
+        from engine.desk.resolve.model import Approval
 
+        approved = order.approved
         address = shown.story.row.address
         with self.door() as door:
             made = door.resolve(
@@ -82,6 +84,7 @@ class ResolvingChanging(ActingBase):
                 mandate=self.mandate(order),
                 source=address.source,
                 corrects=corrects,
+                approval=None if approved is None else Approval(approved.plan, approved.by),
             )
         first = None if made.first is None else audit_row(made.first)
         return Resolution(

@@ -9,7 +9,7 @@ import typer
 from console import present
 from console.acting.jobs import ItemOutcome, JobState
 from console.command_line import Store  # noqa: TC001 - typer reads it at run time
-from console.present import Safe, own
+from console.present import Safe, own, several
 from console.read import table
 from console.read.groups import LIST, Listing
 from console.read.options import After, AsJson, Limit, word_of
@@ -107,6 +107,7 @@ def _text(found: Document) -> Iterator[Safe]:
             ("runner", present.optional(found["owner"])),
             ("lease", table.at(found["lease_until"])),
             ("done", own(f"{found['done']:,} of {found['total']:,}")),
+            *_at_hand(found),
             ("applied", present.number(found["applied"])),
             ("skipped", present.number(found["skipped"])),
             ("failed", present.number(found["failed"])),
@@ -116,3 +117,9 @@ def _text(found: Document) -> Iterator[Safe]:
             ("made", table.at(found["created_at"])),
         ]
     )
+
+
+def _at_hand(found: Document) -> Iterator[tuple[str, Safe]]:
+    """What has gone of an item that takes more than one transaction."""
+    if found["rows_of_item"]:
+        yield "item", own(f"{several(found['rows_of_item'], 'row')} of item {found['next_n']:,} so far")

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Final
 
 from console.acting import targets
 from console.acting.deeds import Deed
+from console.acting.offers import Entry
 from console.acting.planning import Want
 from console.acting.plans import ReconcileWish, Source
 from console.config.acting import AfterLease
 from console.money_words import Kind
 from console.present import several
-from console.screens.menu import Entry, MenuScreen
+from console.screens.menu import MenuScreen
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

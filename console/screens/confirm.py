@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, ClassVar, Final
 
 from textual import on
@@ -12,6 +12,7 @@ from textual.screen import ModalScreen
 
 from console import actions
 from console.acting.confirmation import Confirmed
+from console.action import Capability
 from console.present import Tone
 from console.screens.leavable import Leavable
 from console.screens.paced import Paced
@@ -37,7 +38,7 @@ BANNER: Final = "!! NO ANSWER FROM THE STORE"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the dialog says: its title, the facts, and what has to be confirmed; `reason` is there to begin with.
+    """What the dialog says: its title, the facts, and what has to be confirmed.
 
     `verb` is the action that it is about, held back while that may not run or the store does not answer; without one
     the store is not needed.
@@ -46,7 +47,6 @@ class Question:
     title: Safe
     lines: tuple[Line, ...]
     asked: Asked
-    reason: str = ""
     verb: str = ""
 
 
@@ -68,7 +68,7 @@ class ConfirmScreen(ModalScreen[Confirmed | None], Leavable[Confirmed | None]):
             facts = Pane(classes="-raised -fixed", id="facts")
             facts.can_focus = False
             yield facts
-            yield Confirming(self._question.asked, self._monotonic, reason=self._question.reason)
+            yield Confirming(self._question.asked, self._monotonic)
 
     def on_mount(self) -> None:
         """Fill it."""
@@ -100,6 +100,16 @@ class ConfirmScreen(ModalScreen[Confirmed | None], Leavable[Confirmed | None]):
         self.dismiss(None)
 
 
+def ask(page: Paced, question: Question, then: Callable[[Confirmed], object]) -> None:
+    """Let the question's verb be confirmed over its page; `then` hears the yes, if the verb may still run by then."""
+
+    def answered(confirmed: Confirmed | None) -> None:
+        if confirmed is not None and still_may(page, question.verb):
+            then(confirmed)
+
+    page.app.push_screen(ConfirmScreen(question, page.session.monotonic), answered)
+
+
 def still_may(page: Paced, verb: str) -> bool:
     """Whether the verb may run now that its dialog was answered; if not, that is said.
 
@@ -112,6 +122,12 @@ def still_may(page: Paced, verb: str) -> bool:
 
 
 def refused(page: Paced, verb: str) -> Safe | None:
-    """Why the verb may not run now; None where it may."""
+    """Why the verb may not run now; None where it may.
+
+    What is confirmed changes the store, also where its key may do less: a job is handed over without a question.
+    """
     session = page.session
-    return actions.refusal(session.registry.named(verb), writable=session.writable, connected=page.connected)
+    action = session.registry.named(verb)
+    if action.capability is Capability.PLAN:
+        action = replace(action, capability=Capability.WRITE)
+    return actions.refusal(action, writable=session.writable, connected=page.connected)

@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from console import actions
 from console.acting import equivalent, job_moves, job_words
 from console.acting.confirmation import Asked
 from console.acting.jobs import JobState
-from console.acting.model import Order
-from console.actions import Capability, Level
-from console.model import GatewayError
+from console.actions import Level
 from console.present import Cell, Tone, own, safe
-from console.screens.confirm import ConfirmScreen, Question, still_may
+from console.screens import ordering
+from console.screens.confirm import Question, ask, refused
 from console.screens.listed import ListedPage
 
 if TYPE_CHECKING:
-    from console.acting.confirmation import Confirmed
     from console.acting.job_moves import Move
     from console.acting.jobs import JobRow
     from console.app import HoldwatchApp
+    from console.jsontext import Line
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +37,8 @@ class _Move:
         return f"{self.move.deed} job"
 
 
+_CARRYING = frozenset({"begin_job", "halt_job", "give_up"})
+"""The verbs of a job that is not over."""
 _PAUSE = _Move("Pause", job_moves.PAUSE, "is paused: its runner stops after the item at hand")
 _RESUME = _Move("Go on", job_moves.RESUME, "may go on: B runs it here")
 _CANCEL = _Move("End it", job_moves.CANCEL, "is cancelled: what was applied stays")
@@ -50,22 +51,35 @@ class JobVerbs(ListedPage):
     def meant_job(self) -> JobRow | None:
         """The job that a verb works on, as it was drawn; None where none was."""
 
+    @property
+    def job_in_view(self) -> JobRow | None:
+        """The same, asked for without a word."""
+        return self.meant_job()
+
+    def idle_verbs(self) -> frozenset[str]:
+        """What is over is neither run, halted nor given up; run here is only what no other runs."""
+        row = self.job_in_view
+        if row is None or row.state in job_words.OVER:
+            return _CARRYING
+        here = cast("HoldwatchApp", self.app).running.job == row.id
+        begins = here or row.state in {JobState.READY, JobState.INTERRUPTED}
+        return frozenset() if begins else frozenset({"begin_job"})
+
     def do_begin_job(self) -> None:
-        """Handing over is no change of the store's: it works with changes off."""
+        """Begun only where it is confirmed; handing over is no change of the store's: it works with changes off."""
         row, running = self._meant(), cast("HoldwatchApp", self.app).running
         if row is None:
             return
         if running.job == row.id:
             running.hand_over()
             return
-        action = replace(self.session.registry.named("begin_job"), capability=Capability.WRITE)
-        refused = actions.refusal(action, writable=self.session.writable, connected=self.connected)
-        if refused is not None:
-            self.say(refused, Tone.WARN)
+        hindrance = refused(self, "begin_job") or running.hindrance(row.id)
+        if hindrance is not None:
+            self.say(safe(hindrance, 300), Tone.WARN)
         elif row.state not in {JobState.READY, JobState.INTERRUPTED}:
             self.say(own(f"{safe(row.id)} is {row.state.value}: {self._next(row)}"), Tone.WARN)
         else:
-            running.begin(row.id)
+            self._ask_to_begin(row)
 
     def do_halt_job(self) -> None:
         row = self._meant()
@@ -93,32 +107,37 @@ class JobVerbs(ListedPage):
             self.say(own(f"{safe(row.id)} is over, {row.state.value}: {self._next(row)}"), Tone.WARN)
             return
         lines = (
-            (Cell(own(f"{safe(row.id)}  {safe(row.deed)} on {safe(row.environment)}"), Tone.HEAD),),
-            (job_words.state(row.state), Cell(own(f"  {job_words.tally(row)}"), Tone.PLAIN)),
+            *_facts(row),
             (Cell(own(f"What was applied stays. The job then {move.told}."), Tone.MUTED),),
         )
         question = Question(own(move.what), lines, Asked(Level.ASK, move.word), verb=verb)
-        order = self._order(row, move)
+        ask(self, question, lambda _yes: self._move(row.id, move))
 
-        def answered(confirmed: Confirmed | None) -> None:
-            if confirmed is not None and still_may(self, verb):
-                self.run_worker(self._send(row.id, move, order), group="change", exit_on_error=False)
+    def _move(self, job: str, move: _Move) -> None:
+        aim = equivalent.aim_of(self.session)
+        order = ordering.of_window(self.session, move.what, partial(move.move.line, aim, job))
+        work = ordering.send(
+            self,
+            order,
+            lambda acting: move.move.call(acting, job, order),
+            lambda row: f"{job} {move.told} ({job_words.tally(row)})",
+            f"{move.what} {job}",
+        )
+        self.run_worker(work, group="change", exit_on_error=False)
 
-        self.app.push_screen(ConfirmScreen(question, self.session.monotonic), answered)
+    def _ask_to_begin(self, row: JobRow) -> None:
+        """What the job does and how much of it is left: the row under the cursor may be another than was meant."""
+        speed = Cell(own(f"It runs here: {job_words.rate(row)}. B hands it over again."), Tone.MUTED)
+        question = Question(
+            own("run job here"), (*_facts(row), (speed,)), Asked(Level.ASK, "Run it"), verb="begin_job"
+        )
+        running = cast("HoldwatchApp", self.app).running
+        ask(self, question, lambda _yes: running.begin(row.id))
 
-    def _order(self, row: JobRow, move: _Move) -> Order:
-        """Its reason is that of the window: level 1 asks for none of its own."""
-        reason = self.session.window.reason
-        command = move.move.line(equivalent.aim_of(self.session), row.id, reason or equivalent.UNSAID)
-        return Order(move.what, reason or None, self.session.route, command)
 
-    async def _send(self, job: str, move: _Move, order: Order) -> None:
-        acting = self.session.acting
-        assert acting is not None
-        try:
-            row = await self.session.sending.send(order, lambda: move.move.call(acting, job, order))
-        except GatewayError as error:
-            self.say(safe(f"{move.what} {job}: {error}", 600), Tone.WARN)
-        else:
-            self.say(safe(f"{job} {move.told} ({job_words.tally(row)})", 600), Tone.INFO)
-        self.do_refresh()
+def _facts(row: JobRow) -> tuple[Line, ...]:
+    """Which job it is: deed, environment, what became of its items and how many are left."""
+    return (
+        (Cell(own(f"{safe(row.id)}  {safe(row.deed)} on {safe(row.environment)}"), Tone.HEAD),),
+        (job_words.state(row.state), Cell(own(f"  {job_words.tally(row)}"), Tone.PLAIN)),
+    )

@@ -48,5 +48,11 @@ class JobsScreen(JobVerbs):
             self.say(own("this is a plan: Enter opens it, and there it is executed or given up"), Tone.WARN)
         return row if isinstance(row, JobRow) else None
 
+    @property
+    def job_in_view(self) -> JobRow | None:
+        """As `meant_job`; of a plan nothing is said."""
+        row = self.main_widget().target_row
+        return row if isinstance(row, JobRow) else None
+
     def _meant(self) -> JobRow | None:
         return self.meant_job() if self.main_widget().target_row is not None else super()._meant()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -19,22 +18,13 @@ if TYPE_CHECKING:
     from textual.app import ComposeResult
     from textual.events import Key
 
+    from console.acting.offers import Entry
     from console.jsontext import Line
 
 _LABEL = 24
 _WIDEST = 96
 """Cells of the sheet, as its style has them."""
 _EDGES = 4
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One choice: the letter that takes it, what it is called, what it does, and why it cannot be taken now."""
-
-    key: str
-    label: str
-    tells: str
-    why_not: str = ""
 
 
 class MenuScreen(ModalScreen[str | None], Leavable[str | None]):

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from textual.dom import DOMNode
     from textual.widget import Widget
 
-    from console.actions import Place
+    from console.actions import Action, Place
     from console.app import HoldwatchApp
     from console.jsontext import Line
     from console.refresh import Poll
@@ -240,7 +240,16 @@ class Page(Prompted):
         prompt = self.query_one(Prompt)
         if prompt.is_open:
             return chrome.prompt_keys(prompt.purpose, self.FIELDS, room)
-        return chrome.keys(self.session.registry.footer(self.PLACES), room)
+        return chrome.keys(self.footer(), room)
+
+    def footer(self) -> list[Action]:
+        """The verbs that the footer offers: those of the registry, less what could do nothing here as it stands."""
+        idle = self.idle_verbs()
+        return [action for action in self.session.registry.footer(self.PLACES) if action.name not in idle]
+
+    def idle_verbs(self) -> frozenset[str]:
+        """Names of verbs that make sense on such a screen, but not with what it shows now; their keys say why not."""
+        return frozenset()
 
     def _update_notice(self, room: int) -> None:
         said = self._said

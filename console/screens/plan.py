@@ -15,7 +15,7 @@ from console import chrome
 from console.acting import plan_facts, plan_file, planning, standing
 from console.acting.deeds import WORDS, Deed
 from console.acting.planning import Want
-from console.acting.plans import PlanState, ReleaseWish
+from console.acting.plans import PlanState, ReleaseWish, Source
 from console.actions import Place, bindings
 from console.commands import OpenJob
 from console.model import GatewayError
@@ -46,6 +46,10 @@ ROOMY = 100
 """Cells from which on the title has room beside the plan's number and its age."""
 _ENDED = {PlanState.EXECUTED, PlanState.CANCELLED}
 """What no confirmation belongs to any more."""
+_OF_PLANS = frozenset(
+    {"replan", "plan_items", "export_plan", "give_up_plan", "approve", "resolve", "release"}
+)
+"""Verbs that are offered as the plan allows."""
 
 
 class PlanScreen(PlannedPage):
@@ -208,8 +212,25 @@ class PlanScreen(PlannedPage):
         """Enter belongs to the answers, where there are any."""
         if not self.query(PlanForm) or self.query_one(Prompt).is_open:
             return super()._key_cells(room)
-        shown = self.session.registry.footer(self.PLACES)
-        return chrome.keys([action for action in shown if action.name not in {"open", "resolve"}], room)
+        return chrome.keys(
+            [action for action in self.footer() if action.name not in {"open", "resolve"}], room
+        )
+
+    def idle_verbs(self) -> frozenset[str]:
+        """A preview cannot be given up, nor what has ended; what is not read yet has no items."""
+        view = None if self.made is None else self.made.view
+        if view is None:
+            return _OF_PLANS
+        can = {"plan_items", "export_plan"}
+        if view.id is not None and view.state not in _ENDED:
+            can |= {"give_up_plan", "approve"}
+        if view.id is not None and view.params.get("source") == Source.ASK:
+            can.add("resolve")
+        if self._want is not None:
+            can.add("replan")
+        if view.deed is Deed.DELETE:
+            can.add("release")
+        return _OF_PLANS - can
 
     # Verbs
 

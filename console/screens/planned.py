@@ -10,14 +10,15 @@ from console import export
 from console.acting import equivalent, plan_file
 from console.acting.confirmation import Asked
 from console.acting.deeds import Deed
-from console.acting.model import Order
+from console.acting.pace import said_rate
 from console.acting.plans import PlanState, Source
 from console.action import Level
 from console.commands import OpenJob
 from console.export import Form
 from console.model import GatewayError
 from console.present import Cell, Tone, own, safe, several
-from console.screens.confirm import ConfirmScreen, Question, still_may
+from console.screens import ordering
+from console.screens.confirm import Question, ask
 from console.screens.page import Page
 from console.widgets.prompt import Purpose
 
@@ -28,14 +29,13 @@ if TYPE_CHECKING:
     from console.acting.confirmation import Confirmed
     from console.acting.door import Acting
     from console.acting.equivalent import Aim
+    from console.acting.model import Order
     from console.acting.planning import Made
     from console.acting.plans import PlanView
     from console.app import HoldwatchApp
     from console.session import Session
 
 _ASKED = "the rows of this pass wait for your answers: e on its plan goes on with them"
-UNLIMITED = 0
-"""Items a second of a job that is begun here: as fast as the store takes them."""
 
 
 class PlannedPage(Page):
@@ -79,9 +79,10 @@ class PlannedPage(Page):
             self._send(self._execute(view, confirmed))
 
     async def _execute(self, view: PlanView, confirmed: Confirmed) -> None:
-        command = equivalent.executing(self._aim, str(view.id), view.phrase, confirmed.reason)
+        rate = said_rate(self.session.contexts.config)
+        command = equivalent.executing(self._aim, str(view.id), view.phrase, confirmed.reason, rate)
         order = self._order(f"execute {view.deed.value}", view, confirmed.reason, command)
-        call = partial(self._door.execute, str(view.id), order, confirmed.phrase, UNLIMITED)
+        call = partial(self._door.execute, str(view.id), order, confirmed.phrase, rate or 0)
         job = await self._sent(order, call)
         if job is None:
             return
@@ -163,14 +164,7 @@ class PlannedPage(Page):
             (Cell(safe(f"plan {view.id}, made by {view.actor}", 300), Tone.MUTED),),
             (Cell(safe(f"hash {view.hash}", 300), Tone.MUTED),),
         )
-
-        def answered(confirmed: Confirmed | None) -> None:
-            if confirmed is not None and still_may(self, verb):
-                self._send(then(confirmed))
-
-        self.app.push_screen(
-            ConfirmScreen(Question(own(title), lines, asked, verb=verb), self.session.monotonic), answered
-        )
+        ask(self, Question(own(title), lines, asked, verb=verb), lambda yes: self._send(then(yes)))
 
     def _send(self, work: Coroutine[Any, Any, None]) -> None:
         """One at a time: a second one while the first is on its way would be a second change."""
@@ -194,7 +188,7 @@ class PlannedPage(Page):
 
     def _order(self, what: str, view: PlanView, reason: str, command: str) -> Order:
         """Made before it is sent, so that its outcome can be asked for (console.md F8)."""
-        return Order(f"{what} {view.id}", reason or None, self.session.route, equivalent.kept(command))
+        return ordering.order_of(self.session, f"{what} {view.id}", reason, command)
 
     def _stored(self) -> PlanView | None:
         return None if self.made is None or self.made.view.id is None else self.made.view

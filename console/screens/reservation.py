@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from console import audit_filters, filters, money_story
 from console.acting import decisions, offers
-from console.acting.reservation_names import name_of
 from console.actions import Place, bindings
 from console.addresses import address_of
 from console.commands import OpenThread, ShowList
@@ -91,11 +90,7 @@ class ReservationScreen(Page):
         return self.session.gateway.reservation(self.address)
 
     def _ask_decided(self) -> tuple[Decision, ...]:
-        name = name_of(self.address)
-        if name is None:
-            return ()
-        page = self.session.gateway.audit(decisions.query_of(name), None, decisions.LOOKED_AT)
-        return decisions.decisions_of(page.rows)
+        return decisions.asked_of(self.session.gateway, self.address)
 
     def _take_decided(self, found: tuple[Decision, ...]) -> None:
         self._decisions = found

@@ -8,7 +8,7 @@ from textual import on
 from textual.widgets import Input
 
 from console import chrome
-from console.acting import evidence_file, resolution_facts
+from console.acting import decisions, evidence_file, resolution_facts
 from console.acting.confirmation import Asked
 from console.acting.deciding import Deciding, Seen, look
 from console.acting.effect import effect_of, phrase_of
@@ -16,8 +16,9 @@ from console.acting.resolution_form import Meant, meant
 from console.acting.resolution_words import amount_told, outcome_words, until_told
 from console.acting.resolving import Deferred
 from console.actions import Level, Place, bindings
+from console.money_words import HoldState
 from console.present import Cell, Tone, middle, own, safe, width
-from console.refresh import Poll
+from console.refresh import Pace, Poll
 from console.screens.resolve_sending import SendingPage
 from console.widgets.closing import Closing
 from console.widgets.cycle import Cycle
@@ -35,17 +36,22 @@ if TYPE_CHECKING:
     from textual.timer import Timer
     from textual.widget import Widget
 
+    from console.acting.decisions import Decision
+    from console.acting.model import Approved
     from console.acting.resolving import EvidenceFile, Resolvable
     from console.jsontext import Line
     from console.money_model import ReservationStory
     from console.money_words import Address
+    from console.refresh import Freshness
     from console.session import Session
 
 WEIGH_SECONDS: Final = 0.3
 """So long after the last key the store is asked to weigh what was typed."""
 HOW: Final = own(" tab next  PgDn part  + - evidence  esc leaves ")
 CHECK_LINES: Final = 8
-EFFECT_LINES: Final = 3
+EFFECT_LINES: Final = 4
+DECIDED_SECONDS: Final = 10.0
+"""How often the audit is asked who decided it before."""
 NARROW_ID: Final = 20
 WIDE_ID: Final = 40
 """Cells of the id; `y` copies it whole."""
@@ -59,8 +65,17 @@ class ResolveScreen(SendingPage):
     BINDINGS: ClassVar[list[BindingType]] = [*bindings(*PLACES)]
     MODE: ClassVar[str] = "reservations"
 
-    def __init__(self, session: Session, address: Address, queue: str = "", approved: str = "") -> None:
+    def __init__(
+        self,
+        session: Session,
+        address: Address,
+        queue: str = "",
+        approved: Approved | None = None,
+        before: str = "",
+    ) -> None:
+        """`before` is said first: what became of the row before it in a plan."""
         super().__init__(session)
+        self._before = before
         self.address = address
         self._place = queue
         self.deciding = Deciding(approved=approved)
@@ -71,14 +86,29 @@ class ResolveScreen(SendingPage):
         self._look: Poll[Seen] = Poll(
             session.calls, self._ask, self._take, changed=self.freshened, monotonic=session.monotonic
         )
+        self._decided: tuple[Decision, ...] | None = None
+        self._undecided = ""
+        self._past: Poll[tuple[Decision, ...]] = Poll(
+            session.calls,
+            lambda: decisions.asked_of(session.gateway, address),
+            self._take_decided,
+            changed=self._decided_known,
+            monotonic=session.monotonic,
+            pace=Pace(DECIDED_SECONDS),
+        )
 
     def compose_body(self) -> Iterable[Widget]:
         """The form."""
         yield ResolveForm(self.session.monotonic, self.now)
 
     def polls(self) -> tuple[Poll[Any], ...]:
-        """How it stands, and what is to be said of the evidence: one read."""
-        return (self._look,)
+        """How it stands and what is to be said of the evidence, one read; and who decided it before."""
+        return self._look, self._past
+
+    def on_mount(self) -> None:
+        """In a pass, what became of the one before."""
+        if self._before:
+            self.say(safe(self._before, 600), Tone.GOOD)
 
     @property
     def form(self) -> ResolveForm:
@@ -111,6 +141,13 @@ class ResolveScreen(SendingPage):
             self.as_of = seen.found.story.as_of
         if first:
             self._offer()
+
+    def _take_decided(self, found: tuple[Decision, ...]) -> None:
+        self._decided = found
+        self.tick()
+
+    def _decided_known(self, state: Freshness) -> None:
+        self._undecided = "" if state.cause is None else state.cause.message
 
     def _offer(self) -> None:
         if self.deciding.shown is not None:
@@ -217,7 +254,12 @@ class ResolveScreen(SendingPage):
         effect = effect_of(story, self.meant.answer)
         room = max(self.size.width - 2, 2)
         self._fill("#checks", resolution_facts.checks(found, room), CHECK_LINES)
-        self._fill("#effect", resolution_facts.effect(story, effect, room), EFFECT_LINES)
+        effect_lines = (
+            resolution_facts.over(story.row, self._decided, room)
+            if story.row.state is HoldState.SETTLED
+            else resolution_facts.effect(story, effect, room, self.form.filled.outcome)
+        )
+        self._fill("#effect", effect_lines, EFFECT_LINES)
         hindrance = self.hindrance()
         if hindrance != self._hindered:
             self._hindered = hindrance
@@ -231,7 +273,8 @@ class ResolveScreen(SendingPage):
         self.query_one("#reservation", Pane).show(
             lambda room: resolution_facts.reservation(story, scene, room)
         )
-        self.query_one("#known", Pane).show(lambda room: resolution_facts.known(story, room))
+        decided, unread = self._decided, self._undecided
+        self.query_one("#known", Pane).show(lambda room: resolution_facts.known(story, decided, room, unread))
 
     def _story(self, shown: Resolvable) -> ReservationStory:
         """As it stands, where it still is what was shown: the totals beside it move on."""
@@ -266,7 +309,7 @@ class ResolveScreen(SendingPage):
         """How the form is gone through, then the verbs as everywhere."""
         if self.query_one(Prompt).is_open:
             return super()._key_cells(room)
-        verbs = chrome.keys(self.session.registry.footer(self.PLACES), room - width(HOW))
+        verbs = chrome.keys(self.footer(), room - width(HOW))
         return Cell(HOW, Tone.MUTED), *verbs
 
     @on(ResolveForm.Moved)

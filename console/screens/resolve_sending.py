@@ -93,7 +93,13 @@ class SendingPage(Page):
             confirmed.reason,
             meant.corrects,
         )
-        return Order(f"resolve {self.address.id}", reason, self.session.route, equivalent.kept(command))
+        return Order(
+            f"resolve {self.address.id}",
+            reason,
+            self.session.route,
+            equivalent.kept(command),
+            approved=self.deciding.approved,
+        )
 
     def _again(self, text: str) -> None:
         """Refused: the operator may try once more."""

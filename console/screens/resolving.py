@@ -14,6 +14,7 @@ from console.screens.page import Page
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from console.acting.model import Approved
     from console.acting.resolving import Resolution
     from console.money_words import Address
     from console.screens.resolve import ResolveScreen
@@ -33,19 +34,21 @@ def open_form(
     address: Address,
     *,
     queue: str = "",
-    approved: str = "",
+    approved: Approved | None = None,
+    before: str = "",
     then: Callable[[Resolution | None], None] = lambda _made: None,
 ) -> None:
     """Put the form in front; `then` hears what was decided, or None, once it is left.
 
-    `approved` is who approved the plan that leads to it; `queue` says where in that plan it stands.
+    `approved` is another person's yes to the plan that leads to it; `queue` says where in that plan it stands,
+    `before` what became of the row before it there.
     """
     if address.kind is Kind.TENTATIVE:
         page.say(NOT_OURS, Tone.WARN)
         return
     from console.screens.resolve import ResolveScreen
 
-    screen, app = ResolveScreen(page.session, address, queue, approved), page.app
+    screen, app = ResolveScreen(page.session, address, queue, approved, before), page.app
 
     def left(_nothing: None) -> None:
         page.call_later(lambda: _tell(app.screen, screen))

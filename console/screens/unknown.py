@@ -4,6 +4,7 @@ told the end of.
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import on
@@ -12,15 +13,14 @@ from console.acting import equivalent
 from console.acting.confirmation import Asked
 from console.acting.jobs import JobQuery, JobState
 from console.acting.loose import MOST, Loose, ended, loose_rows
-from console.acting.model import Order
 from console.acting.records import AuditQuery
 from console.actions import Level, Place, bindings
 from console.commands import OpenOperation
 from console.lists import loose as listing_of
-from console.model import GatewayError
 from console.present import Cell, Tone, own, safe
 from console.refresh import Poll
-from console.screens.confirm import ConfirmScreen, Question, still_may
+from console.screens import ordering
+from console.screens.confirm import Question, ask
 from console.screens.page import Page
 from console.styles import beside
 from console.widgets.columns import Scene
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from textual.binding import BindingType
     from textual.widget import Widget
 
-    from console.acting.confirmation import Confirmed
     from console.acting.model import Outcome
     from console.acting.records import AuditRow
     from console.app import HoldwatchApp
@@ -141,31 +140,20 @@ class UnknownScreen(Page):
             (Cell(safe(row.operation), Tone.PLAIN),),
             (Cell(own("Its end is written down in your name. Nothing is done again."), Tone.MUTED),),
         )
-        question = Question(own("close intent"), lines, Asked(Level.ASK, "Close it"))
-        order = self._order(row.operation)
+        question = Question(own("close intent"), lines, Asked(Level.ASK, "Close it"), verb="close_intent")
+        ask(self, question, lambda _yes: self._close(row.operation))
 
-        def answered(confirmed: Confirmed | None) -> None:
-            if confirmed is not None and still_may(self, "close_intent"):
-                self.run_worker(self._send(row.operation, order), group="change", exit_on_error=False)
-
-        self.app.push_screen(ConfirmScreen(question, self.session.monotonic), answered)
-
-    def _order(self, operation: str) -> Order:
-        """Its reason is that of the window: level 1 asks for none of its own."""
-        reason = self.session.window.reason
-        command = equivalent.closing(equivalent.aim_of(self.session), operation, reason or equivalent.UNSAID)
-        return Order("close intent", reason or None, self.session.route, command)
-
-    async def _send(self, operation: str, order: Order) -> None:
-        acting = self.session.acting
-        assert acting is not None
-        try:
-            outcome = await self.session.sending.send(order, lambda: acting.close_intent(operation, order))
-        except GatewayError as error:
-            self.say(safe(f"{order.what}: {error}", 600), Tone.WARN)
-        else:
-            self.say(safe(f"{operation} is closed: {outcome.told}", 600), Tone.INFO)
-        self.do_refresh()
+    def _close(self, operation: str) -> None:
+        aim = equivalent.aim_of(self.session)
+        order = ordering.of_window(self.session, "close intent", partial(equivalent.closing, aim, operation))
+        work = ordering.send(
+            self,
+            order,
+            lambda acting: acting.close_intent(operation, order),
+            lambda outcome: f"{operation} is closed: {outcome.told}",
+            order.what,
+        )
+        self.run_worker(work, group="change", exit_on_error=False)
 
     def audited(self) -> str | None:
         """What was done by hand to the object of the row."""

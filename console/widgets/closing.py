@@ -69,5 +69,12 @@ class Closing(Confirming):
 
     @on(Choice.Pressed)
     def _window(self, event: Choice.Pressed) -> None:
-        if event.character == "W":
+        """It is no letter of the reason, and it counts as little in the pause as any other key."""
+        if event.character != "W":
+            return
+        event.stop()
+        event.prevent_default()
+        if self.quiet.lets_through():
             self.post_message(self.Window())
+        else:
+            self.tell()

@@ -28,8 +28,8 @@ MOST_REFERENCE: Final = 1_000
 _TIME_CELLS: Final = 24
 _FILE_CELLS: Final = 34
 OBSERVED: Final = "such as 5m ago, or 2026-05-04T14:08:10Z"
-COVERS: Final = "or nothing: since when its records reach back"
-FILE: Final = "or nothing: its SHA-256 is kept"
+COVERS: Final = "or nothing: since when it has records"
+FILE: Final = "or nothing: SHA-256 is kept"
 _WAITING: Final = "file is being read"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual import on
 from textual.message import Message
@@ -12,11 +12,6 @@ from console.acting.confirmation import Quiet
 from console.widgets.choice import Choice
 from console.widgets.confirming import Confirming
 from console.widgets.phrase import PhraseField
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from console.acting.confirmation import Asked
 
 
 class PlanForm(Confirming):
@@ -30,10 +25,6 @@ class PlanForm(Confirming):
 
         key: str
         character: str | None = None
-
-    def __init__(self, asked: Asked, monotonic: Callable[[], float], *, reason: str = "") -> None:
-        super().__init__(asked, monotonic, reason=reason)
-        self._clock = monotonic
 
     @on(Choice.Pressed)
     def _hand_on(self, event: Choice.Pressed) -> None:
@@ -51,7 +42,7 @@ class PlanForm(Confirming):
 
     def begin_anew(self) -> None:
         """The screen is in front again: what was typed of the phrase is gone, and no key counts before a pause."""
-        self.quiet = Quiet(self._clock)
+        self.quiet = Quiet(self._monotonic)
         for phrase in self.query(PhraseField):
             phrase.clear()
         for cancel in self.query("#cancel"):

@@ -72,7 +72,7 @@ def delete_thread(connection: Connection, thread_id: str, token: int, fence: Fen
     everybody; True once the thread is gone (ruling 18).
     """
     row = held(connection, thread_id, token, fence)
-    if _shortened(connection, thread_id, token, row):
+    if shortened(connection, thread_id, token, row):
         return False
     for statement in _CONTENT:
         statement.count(connection, id=thread_id)
@@ -81,18 +81,13 @@ def delete_thread(connection: Connection, thread_id: str, token: int, fence: Fen
     return True
 
 
-def shorten(connection: Connection, thread_id: str, token: int, fence: Fence | None = None) -> bool:
-    """One step of a log that is too long to go at once; True where `delete_thread` now deletes all there is."""
-    row = held(connection, thread_id, token, fence)
-    return not _shortened(connection, thread_id, token, row)
-
-
-def _shortened(connection: Connection, thread_id: str, token: int, row: Any) -> bool:
+def shortened(connection: Connection, thread_id: str, token: int, row: Any) -> int:
+    """One step of a log that is too long to go at once, behind the mark: how many events it took, mostly 0."""
     if row.first_seq is None or row.next_seq - row.floor_seq <= COMPACT_STEP:
-        return False
+        return 0
     mark_deleting(connection, thread_id, token, row)
     raise_floor(connection, thread_id, row.floor_seq, row.next_seq)
-    return True
+    return COMPACT_STEP
 
 
 def mark_deleting(connection: Connection, thread_id: str, token: int, row: Any) -> None:

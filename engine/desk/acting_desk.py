@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from engine.desk.jobs import ItemOutcome, Job, JobItem, JobState, Progress, Runner
     from engine.desk.money_views import ReservationKind
     from engine.desk.plans import Item, Plan, Preview, ReconcileAsked, SweepAsked
-    from engine.desk.resolve.model import Evidence, Resolution
+    from engine.desk.resolve.model import Approval, Evidence, Resolution
     from engine.desk.views import Page
     from engine.spend.answers import Answer
 
@@ -128,7 +128,12 @@ class ActingDesk(AuditDesk):
         source: str = "",
         corrects: str | None = None,
     ) -> Plan:
-        """A decision by hand that is not carried out yet: above the threshold another person approves it first."""
+        """A decision by hand that is not carried out yet: above the threshold another person approves it first.
+
+        A deferral, which frees and charges nothing, waits for nobody.
+        """
+        from engine.spend.answers import Deferred
+
         preview = self.preview_resolve(
             kind,
             reservation_id,
@@ -140,7 +145,7 @@ class ActingDesk(AuditDesk):
             source=source,
             corrects=corrects,
         )
-        return self._kept(preview, actor, threshold)
+        return self._kept(preview, actor, NEVER if isinstance(answer, Deferred) else threshold)
 
     def _kept(self, preview: Preview, actor: Actor, threshold: Threshold) -> Plan:
         from engine.desk.plans import store_plan
@@ -260,16 +265,18 @@ class ActingDesk(AuditDesk):
         mandate: Mandate,
         source: str = "",
         corrects: str | None = None,
+        approval: Approval | None = None,
     ) -> Resolution:
         """Decide one reservation under the guard that was shown; OVERTAKEN says who was first, and with what.
 
-        `corrects` is the operation of an earlier decision about it that this one puts right.
+        `corrects` is the operation of an earlier decision about it that this one puts right; `approval`, which the
+        audit keeps, is another person's yes to the plan that led to it.
         """
         from engine.desk.resolve.guards import item_of
         from engine.desk.resolve.resolve import Decision, resolve
 
         item = item_of(kind, reservation_id, source, guard)
-        return resolve(self._tx, item, Decision(answer, tuple(evidence), corrects), mandate)
+        return resolve(self._tx, item, Decision(answer, tuple(evidence), corrects, approval), mandate)
 
 
 def _guard(

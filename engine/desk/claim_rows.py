@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from sqlalchemy import ColumnElement
 
     from engine.checkpoints.model import ThreadStatus
+    from engine.desk.claim_views import Judgement
 
 _COLUMNS: Final = (
     "thread_id",
@@ -52,10 +53,7 @@ def shown_of_claim(c: Any) -> list[ColumnElement[Any]]:
 def claim_row(row: Any, now: int) -> ClaimRow:
     """A row of the `shown_of_claim` columns, judged at `now` (ns)."""
     left = row.claim_expires_at - now
-    seen = _last_seen(row)
-    lease = row.claim_expires_at - row.claim_renewed_at
-    silent = now - max(row.claim_expires_at, seen)
-    judgement = judge_holder(left=from_span(left), lease=from_span(lease), silent=from_span(silent))
+    judgement = judgement_of(row, now)
     return ClaimRow(
         thread_id=row.thread_id,
         holder=row.claim_holder,
@@ -68,11 +66,19 @@ def claim_row(row: Any, now: int) -> ClaimRow:
         left=from_span(left),
         live=left > 0,
         status=_status(row, live=left > 0),
-        last_seen_at=from_ns(seen),
+        last_seen_at=from_ns(_last_seen(row)),
         verdict=judgement.verdict,
         reason=judgement.reason,
         refusals=row.refusals,
     )
+
+
+def judgement_of(row: Any, now: int) -> Judgement:
+    """What may be said of the holder of a row of the `shown_of_claim` columns at `now` (ns)."""
+    left = row.claim_expires_at - now
+    lease = row.claim_expires_at - row.claim_renewed_at
+    silent = now - max(row.claim_expires_at, _last_seen(row))
+    return judge_holder(left=from_span(left), lease=from_span(lease), silent=from_span(silent))
 
 
 def _last_seen(row: Any) -> int:

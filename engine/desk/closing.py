@@ -21,8 +21,8 @@ from engine.desk import operations
 from engine.desk.audit import chain
 from engine.desk.audit.model import Deed, ObjectKind, Phase, Told
 from engine.desk.audit.pages import together
-from engine.desk.jobs.recorded import Change, recorded
 from engine.desk.moment import moment
+from engine.desk.recorded import Change, recorded
 from engine.desk.tables import job
 from engine.errors import ValidationError
 

@@ -4,24 +4,30 @@ from __future__ import annotations
 
 import os
 import signal
+from dataclasses import dataclass
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
-from sqlalchemy import event
+from sqlalchemy import event, text
 
 from engine import open_store
 from engine.clock import ManualClock
 from engine.desk.audit.verify import verify
-from engine.desk.jobs import LEASE, JobState, execute, executors_for, runner, states
-from engine.desk.plans import preview_delete, store_plan
+from engine.desk.jobs import LEASE, Executor, JobState, execute, executors_for, runner, states
+from engine.desk.money_views import ReservationKind
+from engine.desk.plans import AnswerSource, ReconcileAsked, preview_delete, store_plan
 from tests.support.builders import T0
 from tests.support.cascades import check_only_tombstones, grow
+from tests.support.daybooks import audit as audit_days
 from tests.support.jobs import (
     ANN,
     Counting,
+    counted,
     effects,
     made,
     open_intents,
     outcomes,
+    results,
     state_of,
     table,
     tx,
@@ -31,6 +37,11 @@ from tests.support.jobs import runner as runner_of
 from tests.support.processes import Program
 
 if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from engine.desk.jobs import Done, Job
+    from engine.desk.jobs.executor import Between
+    from engine.desk.plans import Item
     from engine.store import Store
     from tests.support.harness import Harness
 
@@ -38,6 +49,8 @@ TOTAL = 3
 SMALL = 2
 """Items to a chunk, so that few items have every kind of boundary."""
 MOST_LIVES = 20
+HOUR = timedelta(hours=1)
+TOLD = text("SELECT object_id FROM audit WHERE object_kind = 'reservation' AND phase = 'result' ORDER BY seq")
 FAMILY_OF_THREE = {"root": None, "left": "root", "leaf": "left"}
 
 
@@ -113,3 +126,80 @@ def test_report_38_a_cascade_that_crashes_at_any_step_is_taken_up_again(harness:
     assert [outcome for _, outcome in outcomes(store, job_id)] == ["applied"] * 3
     check_only_tombstones(harness, FAMILY_OF_THREE)
     assert open_intents(harness) == []
+
+
+@dataclass
+class Dying(Executor):
+    """An executor of the store's own, whose process dies before item `n`, or in the middle of its transaction."""
+
+    inner: Executor
+    point: str
+    n: int
+
+    def prepare(self, item: Item, still_ours: Between) -> Done | None:
+        """See `Executor`."""
+        if (self.point, self.n) == ("before", item.n):
+            die()
+        return self.inner.prepare(item, still_ours)
+
+    def finish(self, connection: Connection, item: Item) -> Done:
+        """See `Executor`."""
+        done = self.inner.finish(connection, item)
+        if (self.point, self.n) == ("during", item.n):
+            die()
+        return done
+
+    def close(self) -> None:
+        """See `Executor`."""
+        self.inner.close()
+
+
+def reconciling(url: str, job_id: str, life: int, point: str, n: int) -> str:
+    """Run a reconcile job until it dies there."""
+    if point == "end":
+        states.hand_over = die  # type: ignore[assignment]
+    with opened(url, life) as store:
+        carry = executors_for(tx(store), {})
+        run = runner.Runner(tx(store), lambda job: Dying(carry(job), point, n), f"life-{life}", chunk=SMALL)
+        return run.run(job_id).state.value
+
+
+def overdue(harness: Harness) -> Job:
+    """The job that settles three reservations of days, of a micro-dollar, of two and of three."""
+    days, desk = harness.store.days, harness.store.desk
+    for micro in range(1, TOTAL + 1):
+        days.reserve(kind="call", micro=micro, at=T0 - 2 * HOUR, expires=T0 - HOUR, cap_micro=10**9)
+    asked = ReconcileAsked(AnswerSource.DEFAULT, kinds=frozenset({ReservationKind.DAY}))
+    plan = desk.plan_reconcile(asked, actor=ANN, environment="prod")
+    return desk.execute(plan.plan_id, word(), plan.phrase)
+
+
+def check_books(harness: Harness, job_id: str, done: int) -> None:
+    """So many rows are settled, the day's totals are their sums, and the audit tells of each of them once."""
+    with harness.raw() as connection:
+        audit_days(connection)
+        rows = connection.execute(text("SELECT id, settled_micro FROM spend_day_reservations")).all()
+        audited = list(connection.execute(TOLD).scalars())
+    settled = {f"day:{row.id}": row.settled_micro for row in rows if row.settled_micro is not None}
+    told = {item.object_id: item.detail["after"] for item in results(harness.store, job_id)}
+    assert {name: after["settled_micro"] for name, after in told.items()} == settled
+    assert (len(settled), audited) == (done, list(told)), "each once, in their order"
+    if told:
+        assert told[audited[-1]]["day"]["settled_micro"] == sum(settled.values())
+
+
+def test_F10_a_reconcile_job_killed_at_every_boundary_settles_each_row_once(harness: Harness) -> None:
+    job_id = overdue(harness).job_id
+    points = [(point, n) for n in range(1, TOTAL + 1) for point in ("before", "during")] + [("end", 0)]
+    for life, (point, n) in enumerate(points):
+        Program(reconciling, harness.url, job_id, life, point, n).wait_killed()
+        done = n - 1 if n else TOTAL
+        found = state_of(harness.store, job_id)
+        assert (found.state, found.next_n, found.token) == (JobState.RUNNING, done + 1, life + 1)
+        check_books(harness, job_id, done)
+    last = Program(reconciling, harness.url, job_id, len(points), "never", 0).answer().value
+    assert last == JobState.DONE
+    check_books(harness, job_id, TOTAL)
+    assert counted(state_of(harness.store, job_id)) == (TOTAL, 0, 0)
+    assert open_intents(harness) == []
+    assert verify(tx(harness.store)).problem is None

@@ -93,6 +93,11 @@ class Console:
         await self.press(key)
         await self.until(lambda: not isinstance(self.app.screen, ConfirmScreen))
 
+    async def begin(self) -> None:
+        """The job that is shown, with the yes to what B asks."""
+        await self.press("B")
+        await self.answer()
+
     async def read(self) -> None:
         """The dialog in front, looked at until its keys count."""
         await self.until(lambda: isinstance(self.app.screen, ConfirmScreen) and asks(self.app))

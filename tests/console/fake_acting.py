@@ -278,11 +278,6 @@ class FakeActing:
         """How it ended."""
         self._keep("recorded", order, facts)
 
-    def outcome(self, operation: str) -> Outcome | None:
-        """Nothing is known."""
-        self._keep("outcome", operation)
-        return None
-
     def close_intent(self, operation: str, order: Order) -> Outcome:
         """It had no effect."""
         self._keep("close_intent", operation, order)

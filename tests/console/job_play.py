@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from tests.support.harness import Harness
 
-RATE = 2
-"""Threads a second of a job that is to be met half-way: it would need ten seconds, and `hurry` spares them."""
+RATE = 1
+"""Threads a second of a job that is to be met half-way: it would need twenty seconds, and `hurry` spares them."""
 FLAT: Mapping[str, str | None] = {f"t{n:02}": None for n in range(20)}
 TREES: Mapping[str, str | None] = {
     name: parent

@@ -15,6 +15,8 @@ from tests.support.builders import claim
 from tests.support.commands import Command
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from tests.support.harness import Harness
 
 JOB_FIELDS = {
@@ -72,6 +74,26 @@ def test_a_plan_is_executed_and_its_outcome_can_be_asked_for(harness: Harness, h
         True,
         True,
     )
+
+
+@pytest.mark.parametrize(("given", "rate"), [((), 700), (("--rate", "0"), 0), (("--rate", "900"), 900)])
+def test_F10_the_configured_rate_holds_unless_another_is_given(
+    harness: Harness,
+    holdwatch: Command,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    given: tuple[str, ...],
+    rate: int,
+) -> None:
+    file = tmp_path / "config.toml"
+    file.write_text("[jobs]\nrate = 700\n")
+    monkeypatch.setenv("HOLDWATCH_CONFIG", str(file))
+    threads(harness, "a")
+    plan = planned(holdwatch, "plan", "delete", harness.url, "a")
+    assert "--rate 700" in plan["next_command"]
+    said = executed(holdwatch, harness.url, plan, *given)
+    assert (said.code, said.document["job"]["rate"]) == (Exit.OK, rate)
+    assert any(f"--rate {rate} " in f"{entry.body.get('command')} " for entry in audited(harness))
 
 
 def test_what_changed_since_is_skipped_told_and_is_exit_code_1(harness: Harness, holdwatch: Command) -> None:
@@ -192,6 +214,16 @@ def test_a_pass_that_asks_a_person_leaves_its_rows_and_says_so(harness: Harness,
     said = holdwatch("execute", harness.url, plan["id"], "--reason", "r", "--confirm", plan["phrase"])
     assert said.code == Exit.REFUSED
     assert said.lines[1] == f"skipped  day:{row}: waits for a person's answer: resolve it"
+
+
+def test_a_job_that_is_not_there_is_refused_and_not_said_to_go_on(
+    harness: Harness, holdwatch: Command
+) -> None:
+    said = holdwatch("jobs", "run", harness.url, "job_none", "--reason", "r")
+    assert (said.code, said.out) == (Exit.REFUSED, "")
+    assert "there is no job 'job_none'" in said.err
+    assert "goes on" not in said.err
+    assert holdwatch.json("audit", harness.url)["rows"] == [], "nothing was begun for it"
 
 
 def test_an_unknown_operation_has_no_outcome(harness: Harness, holdwatch: Command) -> None:

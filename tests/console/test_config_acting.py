@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from console import diagnostics
+from console.acting.pace import said_rate
+from console.acting.planning import known
 from console.acting.plans import Bounds
 from console.config import ConfigError
 from console.config.acting import AfterLease
 from console.config.file import parsed
 from console.contexts import Contexts
 from tests.console.fake import make_app
+from tests.console.fake_acting import plan_view
 
 FILE = Path("config.toml")
 WHOLE = """
@@ -26,6 +29,9 @@ after_lease = "release"
 
 [resolvers]
 day = "ours:ask"
+
+[jobs]
+rate = 50
 """
 
 
@@ -51,9 +57,21 @@ def test_f12_shows_them_with_their_places() -> None:
         "units after their lease",
         "resolver day",
         "ours:ask",
+        "jobs rate",
+        "at most 50/s",
         "config.toml:3",
     ):
         assert word in shown
+
+
+@pytest.mark.parametrize(("text", "rate"), [("", None), ("[jobs]\nrate = 0", 0), ("[jobs]\nrate = 7", 7)])
+def test_F10_the_rate_of_jobs_is_said_in_every_command_that_begins_one(text: str, rate: int | None) -> None:
+    session = make_app().session
+    session.contexts = Contexts(parsed(text.encode(), FILE))
+    assert said_rate(session.contexts.config) == rate
+    made = known(session, plan_view())
+    assert made.rate == (rate or 0)
+    assert (f"--rate {rate}" in made.command, "--rate" in made.command) == (rate is not None,) * 2
 
 
 @pytest.mark.parametrize(
@@ -62,6 +80,9 @@ def test_f12_shows_them_with_their_places() -> None:
         ("[approval]\nusd = -1", "a number of dollars"),
         ("[approval]\nrow = 1", "row"),
         ('[reconcile]\nafter_lease = "keep"', "keep"),
+        ("[jobs]\nrate = -1", "a number of items a second"),
+        ("[jobs]\nrate = 0.5", "a whole number"),
+        ("[jobs]\nspeed = 5", "speed"),
     ],
 )
 def test_a_wrong_value_is_named_with_its_line(text: str, said: str) -> None:

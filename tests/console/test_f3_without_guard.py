@@ -21,6 +21,7 @@ from console.model import GatewayError
 from console.screens.page import Page
 from console.session import Session
 from console.widgets.prompt import Purpose
+from tests.console.test_routes import by_palette
 from tests.console.waiting import ready, until
 from tests.support.builders import chain, claim
 
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
     from textual.pilot import Pilot
 
+    from console.action import Action
     from console.gateway.store import OpenedStore
     from tests.support.harness import Harness
 
@@ -97,7 +99,22 @@ def test_the_reading_session_itself_can_write_nothing(
     assert stored(harness) == before
 
 
-def test_with_the_check_taken_out_every_verb_by_key_and_by_line_leaves_the_store_as_it_was(
+LINE, PALETTE = ":", "palette"
+"""Ways to a verb beside its keys."""
+
+
+async def asked(pilot: Pilot[None], page: Page, action: Action, way: str) -> bool:
+    """Ask for a verb in one way; whether that could be done."""
+    if way == PALETTE:
+        return by_palette(page, action)
+    if way == LINE:
+        page.take(Purpose.COMMAND, action.name)
+    else:
+        await pilot.press(way)
+    return True
+
+
+def test_with_the_check_taken_out_every_verb_by_key_line_and_palette_leaves_the_store_as_it_was(
     harness: Harness, looking: EngineGateway, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No verb is refused, and each is asked for on the threads and on the claims."""
@@ -105,7 +122,7 @@ def test_with_the_check_taken_out_every_verb_by_key_and_by_line_leaves_the_store
     acting = EngineActing(harness.url, ME, harness.clock)
     session = Session(looking, Calls(), time.monotonic, acting=acting, person=ME)
     monkeypatch.setattr(type(session), "writable", property(lambda _self: True))
-    before = stored(harness)
+    before, chosen = stored(harness), list[str]()
 
     async def knock(pilot: Pilot[None], app: HoldwatchApp, screen: str) -> None:
         await pilot.press(screen)
@@ -113,11 +130,10 @@ def test_with_the_check_taken_out_every_verb_by_key_and_by_line_leaves_the_store
         for action in actions.ACTIONS:
             if action.capability is actions.Capability.READ or action.name == "window":
                 continue
-            for way in (*action.keys, ""):
-                if way:
-                    await pilot.press(way)
-                else:
-                    page.take(Purpose.COMMAND, action.name)
+            for way in (*action.keys, LINE, PALETTE):
+                if not await asked(pilot, page, action, way):
+                    continue  # the palette of this screen does not offer it
+                chosen.extend([action.name] * (way == PALETTE))
                 await until(pilot, lambda: session.calls.running == session.acts.running == 0)
                 while app.screen is not page:
                     await pilot.press("escape")
@@ -132,6 +148,7 @@ def test_with_the_check_taken_out_every_verb_by_key_and_by_line_leaves_the_store
             assert isinstance(app.screen, Page)
 
     asyncio.run(run())
+    assert {"delete", "release"} <= set(chosen), "the palette offers some of them"
     assert acting._store is None
     assert stored(harness) == before
 

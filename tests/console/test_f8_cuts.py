@@ -25,7 +25,11 @@ from console.gateway.acting import EngineActing
 from console.model import GatewayError
 from console.money_words import Address, Kind
 from engine.database.transaction import Transactions
+from engine.desk.actor import Actor, Mandate
+from engine.desk.audit.model import Deed, ObjectKind, Told
+from engine.desk.closing import UNDER_WAY
 from engine.errors import CommitUnknown
+from tests.console.test_gateway_acting import another_role
 from tests.support.builders import T0, claim
 from tests.support.cutting import Cut, CuttingDoor
 
@@ -35,13 +39,22 @@ if TYPE_CHECKING:
 
     from tests.support.harness import Harness
 
-ME = Person("mk", "bastion-2")
+ME, JO = Person("mk", "bastion-2"), Person("jo", "laptop")
 COMMITS = 2
 """A change commits its intent, and then its effect with its result; an execution reads before that, as often as it
 must, for nothing depends on that.
 """
 SOON = 2.0
-CHANGES = ("execute", "pause", "resume", "cancel", "resolve")
+CHANGES = (
+    "execute",
+    "pause",
+    "resume",
+    "cancel",
+    "resolve",
+    "approve plan",
+    "cancel plan",
+    "close intent",
+)
 
 
 @dataclass
@@ -51,6 +64,7 @@ class Bench:
     harness: Harness
     acting: EngineActing
     looking: EngineGateway
+    other: EngineActing
     now: float = 0.0
     made: int = 0
     sent: list[Order] = field(default_factory=list)
@@ -138,8 +152,14 @@ def prepared(bench: Bench, change: str, thread: str) -> tuple[Callable[[Order], 
             lambda order: acting.execute(plan, order, phrase, 0),
             lambda: bench.count("SELECT count(*) FROM job WHERE plan_id = :plan", plan=plan),
         )
-    if change == "resolve":
-        return resolution(bench)
+    others = {
+        "resolve": resolution,
+        "approve plan": approval,
+        "cancel plan": giving_up,
+        "close intent": closing,
+    }
+    if change in others:
+        return others[change](bench, thread)
     job = job_of(bench, thread)
     if change == "resume":
         acting.pause_job(job, bench.order("pause"))
@@ -148,7 +168,41 @@ def prepared(bench: Bench, change: str, thread: str) -> tuple[Callable[[Order], 
     return lambda order: calls[change](job, order), lambda: int(state(bench, job) == after)
 
 
-def resolution(bench: Bench) -> tuple[Callable[[Order], object], Callable[[], int]]:
+def approval(bench: Bench, thread: str) -> tuple[Callable[[Order], object], Callable[[], int]]:
+    """Another person's plan, which waits for a yes."""
+    claim(bench.harness.store, thread)
+    plan = bench.other.make_plan(ReleaseWish((thread,)), "prod", Bounds(rows=0)).id
+    assert plan is not None
+    wanted = "SELECT count(*) FROM plan WHERE plan_id = :plan AND approved_by IS NOT NULL"
+    return lambda order: bench.acting.approve_plan(plan, order), lambda: bench.count(wanted, plan=plan)
+
+
+def giving_up(bench: Bench, thread: str) -> tuple[Callable[[Order], object], Callable[[], int]]:
+    """A plan that is not wanted any more; its items go with it."""
+    plan, _ = planned(bench, thread)
+
+    def effect() -> int:
+        cancelled = "SELECT count(*) FROM plan WHERE plan_id = :plan AND cancelled_at IS NOT NULL"
+        done = bench.count(cancelled, plan=plan)
+        assert bench.count("SELECT count(*) FROM plan_item WHERE plan_id = :plan", plan=plan) == 1 - done
+        return done
+
+    return lambda order: bench.acting.cancel_plan(plan, order), effect
+
+
+def closing(bench: Bench, thread: str) -> tuple[Callable[[Order], object], Callable[[], int]]:
+    """A change that was begun and never ended, old enough to be closed."""
+    begun = Mandate(Actor(JO.user, JO.host), "INC-1")
+    bench.harness.store.desk.record(begun, Told(Deed.RELEASE, ObjectKind.CLAIM, thread))
+    bench.harness.advance(UNDER_WAY)
+    ended = "SELECT count(*) FROM audit WHERE operation_id = :op AND phase = 'result'"
+    return (
+        lambda order: bench.acting.close_intent(begun.operation_id, order),
+        lambda: bench.count(ended, op=begun.operation_id),
+    )
+
+
+def resolution(bench: Bench, _thread: str) -> tuple[Callable[[Order], object], Callable[[], int]]:
     """A fenced reservation of a day, to be released by hand."""
     which = bench.harness.store.days.reserve(
         kind="call",
@@ -172,10 +226,14 @@ def resolution(bench: Bench) -> tuple[Callable[[Order], object], Callable[[], in
 
 
 def bench_on(harness: Harness, url: str) -> Bench:
-    """Changes through `url`, looks at the store itself."""
-    acting = EngineActing(url, ME, harness.clock)
-    acting.open(Order("read-write window", "INC-1", Route.KEY, "holdwatch (W)"))
-    return Bench(harness, acting, EngineGateway(harness.url, harness.clock))
+    """Changes through `url`, looks at the store itself; another person changes it from elsewhere."""
+    acting, other = (
+        EngineActing(url, ME, harness.clock),
+        EngineActing(another_role(harness), JO, harness.clock),
+    )
+    for door in (acting, other):
+        door.open(Order("read-write window", "INC-1", Route.KEY, "holdwatch (W)"))
+    return Bench(harness, acting, EngineGateway(harness.url, harness.clock), other)
 
 
 def told_alike(bench: Bench, order: Order, fate: Fate, effects: int) -> None:
@@ -243,5 +301,6 @@ def test_report_40_a_cut_around_any_commit_is_told_as_the_database_has_it(
                 told_alike(bench, order, fate, effects())
                 expected = at <= reads or (at == last and cut is not Cut.BEFORE_SEND)
                 assert (fate is Fate.APPLIED) == expected, f"{cut} {at}"
-        bench.acting.close("the test is over")
+        for each in (bench.acting, bench.other):
+            each.close("the test is over")
         bench.looking.close()

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from console import job_filters
-from console.acting import job_words
+from console import job_facts, job_filters
+from console.act.carrying import progress
+from console.acting import job_words, removed
 from console.acting.job_report import MOST_PAGES, MOST_REASONS, PAGE, report_of
 from console.acting.jobs import ItemOutcome, JobQuery, JobState, JobView
 from console.acting.names import object_of
@@ -26,8 +27,9 @@ from console.commands import (
 from console.config import ConfigError, load
 from console.filter_words import FilterError
 from console.money_words import Address, Kind
+from console.widgets.columns import Scene
 from tests.console.fake import FakeGateway
-from tests.console.fake_acting import job_item, job_row
+from tests.console.fake_acting import audit_row, job_item, job_row
 from tests.console.fake_moment import T0
 
 if TYPE_CHECKING:
@@ -78,6 +80,18 @@ def test_the_bar_never_takes_more_than_its_room_and_is_full_only_at_the_end(cell
     assert job_words.bar(replace(job_row(0), done=0, total=0), 40).endswith("100% 0/0")
 
 
+@pytest.mark.parametrize("rows", [0, 1_500])
+def test_F10_rows_of_the_item_at_hand_are_told_on_the_screen_and_by_the_command(rows: int) -> None:
+    """One item may be a whole table: until its end nothing else would move."""
+    view = JobView(job_row(0, done=0, total=1), 0.0, None, T0, rows)
+    told = "1,500 rows of item 1 so far"
+    head = job_facts.head(view, Scene(T0), 100, here=True)
+    assert (told in progress(view), any(told in cell.text for line in head for cell in line)) == (
+        bool(rows),
+        bool(rows),
+    )
+
+
 @pytest.mark.parametrize("state", JobState)
 def test_every_state_says_what_to_do_next(state: JobState) -> None:
     assert job_words.next_step(job_row(0, state=state), here=False)
@@ -92,6 +106,48 @@ def test_the_reasons_of_a_report_are_counted_and_their_reading_is_bounded() -> N
     assert len(found.reasons) == MOST_REASONS
     assert found.more
     assert report_of(gateway, JobView(job_row(0), 1.0, None, T0)) is None, "it is not over"
+
+
+def test_a_sweep_is_told_in_rows_as_well_as_in_items() -> None:
+    details: list[dict[str, object]] = [
+        {"after": {"removed": 1_000}},
+        {"after": {"removed": 3, "kept": 1, "events": 200}},
+        {"after": {"reclaimed": True}},
+        {"why": "given up", "removed": 37},
+    ]
+    outcomes = [ItemOutcome.APPLIED] * 3 + [ItemOutcome.FAILED]
+    items = [
+        replace(job_item(n), outcome=outcome, detail=detail)
+        for n, (outcome, detail) in enumerate(zip(outcomes, details, strict=True))
+    ]
+    row = job_row(3, state=JobState.DONE, deed="sweep", applied=3, skipped=0, failed=1, total=4, done=4)
+    view, gateway = JobView(row, 0.0, None, T0), FakeGateway(results=items)
+    found = report_of(gateway, view)
+    assert found is not None
+    lines = ["".join(cell.text for cell in line) for line in job_facts.report(view, found, 80)]
+    assert "applied 3 items, removed 1,240 rows" in lines
+    other = report_of(gateway, replace(view, row=replace(row, deed="release")))
+    assert other is not None
+    assert other.removed is None
+
+
+def test_the_rows_of_a_long_sweep_are_told_as_a_least_number() -> None:
+    one = replace(job_item(0), detail={"after": {"removed": 2}})
+    items = [replace(one, n=n) for n in range(PAGE * MOST_PAGES + 1)]
+    row = job_row(3, state=JobState.DONE, deed="sweep", applied=len(items), skipped=0, failed=0)
+    found = removed.removed_by(FakeGateway(results=items), row)
+    assert found == removed.Removed(2 * PAGE * MOST_PAGES, more=True)
+    assert "removed at least 2,000 rows" in removed.words(row, found)
+
+
+@pytest.mark.parametrize("why", ["tree changed: plan again", "why not: that is why the tree changed", None])
+def test_what_stopped_a_job_is_told_whole(why: str | None) -> None:
+    row = job_row(3, state=JobState.STOPPED)
+    body = {"deed": "delete", "state": "stopped"} | ({} if why is None else {"why": why})
+    entries = [audit_row(seq, operation=row.id, body=body if seq == 2 else {"why": "no"}) for seq in (1, 2)]
+    found = report_of(FakeGateway(entries=entries), JobView(row, 0.0, None, T0))
+    assert found is not None
+    assert found.stopped == why
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,8 @@ def killed_in_the_middle(harness: Harness, job: str) -> str:
         terminal.press(f":job {job}\r")
         terminal.see("READY")
         terminal.press("B")
+        terminal.see("y does it")
+        terminal.press("y")
         with looking(harness) as gateway:
             terminal._until(lambda: stands(gateway, job).done >= 1, "an item applied")
             terminal.child.kill(signal.SIGKILL)
@@ -109,7 +111,7 @@ def test_F10_a_console_that_was_killed_leaves_a_job_that_another_console_ends(ha
             lapse(harness, doomed.id)
             await here.seen(lambda: f"{owner} (gone)" in here.below)
             assert "nothing is done twice" in here.below
-            await here.press("B")
+            await here.begin()
             await here.until(
                 lambda: f"{doomed.id} done: applied {len(TREES)}, skipped 0, failed 0" in here.told
             )
@@ -155,7 +157,7 @@ def aims_at(here: Console, job: str) -> bool:
 async def begun(here: Console, job: str) -> None:
     """The job runs here, and an item of it is done."""
     await here.show(job)
-    await here.press("B")
+    await here.begin()
     await here.until(lambda: here.row(job).done >= 1)
     assert here.runs(job)
 
@@ -206,7 +208,7 @@ def test_F10_of_two_consoles_that_begin_a_job_at_once_one_runs_it_and_the_other_
             for each in (mk, jo):
                 await each.show(doomed.id)
                 await each.press("p")  # neither sees what the other does before it acts itself
-            await asyncio.gather(mk.press("B"), jo.press("B"))
+            await asyncio.gather(mk.begin(), jo.begin())
             await mk.until(lambda: mk.runs(doomed.id) != jo.runs(doomed.id))
             winner, loser = (mk, jo) if mk.runs(doomed.id) else (jo, mk)
             owner = f"{winner.app.session.person.name}/{os.getpid()}"
@@ -231,7 +233,7 @@ async def handed_over(harness: Harness, job: str, one: Console, other: Console) 
     assert one.row(job).state is JobState.READY
     hurry(harness, job)
     await other.seen(lambda: ". READY" in other.head)
-    await other.press("B")
+    await other.begin()
     await other.seen(lambda: "# DONE" in other.head)
 
 
@@ -246,7 +248,7 @@ def test_F10_a_console_whose_lease_was_over_is_told_that_another_goes_on_and_sto
             hurry(harness, doomed.id)
             await takes.show(doomed.id)
             await takes.seen(lambda: "X INTERRUPTED" in takes.head)
-            await takes.press("B")
+            await takes.begin()
             await takes.seen(lambda: "# DONE" in takes.head)
             await slow.until(lambda: not slow.runs(doomed.id))
             await slow.until(lambda: "does not run here: " in slow.told and "goes on elsewhere" in slow.told)
@@ -279,7 +281,7 @@ def test_F10_a_job_paused_in_one_console_is_let_go_on_and_run_to_its_end_in_anot
             await other.answer()
             await other.seen(lambda: ". READY" in other.head)
             assert other.row(doomed.id).done == paused.done
-            await other.press("B")
+            await other.begin()
             await other.seen(lambda: "# DONE" in other.head)
             await one.seen(lambda: "# DONE" in one.head)
 

@@ -21,7 +21,9 @@ from console.gateway.acting import EngineActing
 from console.model import GatewayError
 from console.screens.job import JobScreen
 from console.session import Session
+from tests.console.consoles import Passing
 from tests.console.test_pilot_jobs import head
+from tests.console.test_running_jobs import begun
 from tests.console.waiting import ready, until
 from tests.support.builders import claim
 
@@ -30,6 +32,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from textual.pilot import Pilot
+
+    from tests.console.test_acting_window import Time
 
 MK, JO = Person("mk", "bastion-2"), Person("jo", "laptop")
 SLOW = 6
@@ -71,17 +75,18 @@ async def on_console(
     acting: EngineActing,
     person: Person,
     job: str,
-    scene: Callable[[Pilot[None], HoldwatchApp], Awaitable[None]],
+    scene: Callable[[Pilot[None], HoldwatchApp, Time], Awaitable[None]],
 ) -> None:
     """A scene on a console that has changes on and shows this job."""
-    session = Session(EngineGateway(url), Calls(), time.monotonic, acting=acting, person=person)
+    passing = Passing()
+    session = Session(EngineGateway(url), Calls(), passing, acting=acting, person=person)
     app = HoldwatchApp(session)
     async with app.run_test(size=(120, 40)) as pilot:
         await ready(pilot)
         session.window.open("INC-1")
         app.carry_out(OpenJob(job))
         await until(pilot, lambda: isinstance(app.screen, JobScreen) and "deed" in head(pilot))
-        await scene(pilot, app)
+        await scene(pilot, app, passing)
 
 
 def shown(app: HoldwatchApp) -> int:
@@ -94,9 +99,9 @@ def test_f10_a_job_is_run_from_the_console_to_its_end_and_reported(url: str) -> 
     acting = acting_on(url, MK)
     job = made(acting, 0, 3)
 
-    async def scene(pilot: Pilot[None], app: HoldwatchApp) -> None:
+    async def scene(pilot: Pilot[None], app: HoldwatchApp, clock: Time) -> None:
         assert ". READY" in head(pilot)
-        await pilot.press("B")
+        await begun(pilot, clock)
         await until(pilot, lambda: "# DONE" in head(pilot))
         assert "applied 3  skipped 0  failed 0" in head(pilot)
         assert "nothing is left to do" in head(pilot)
@@ -108,8 +113,8 @@ def test_f10_a_job_is_run_from_the_console_to_its_end_and_reported(url: str) -> 
 def test_f10_a_job_is_handed_over_to_a_second_console(url: str) -> None:
     job = made(acting_on(url, MK), 0, 12, SLOW)
 
-    async def begins(pilot: Pilot[None], app: HoldwatchApp) -> None:
-        await pilot.press("B")
+    async def begins(pilot: Pilot[None], app: HoldwatchApp, clock: Time) -> None:
+        await begun(pilot, clock)
         await until(pilot, lambda: shown(app) >= 1)
         await pilot.press("B")
         await until(pilot, lambda: app.running.job is None)
@@ -118,8 +123,8 @@ def test_f10_a_job_is_handed_over_to_a_second_console(url: str) -> None:
         assert (view.row.state, view.row.owner) == (JobState.READY, None)
         assert view.row.done < 12
 
-    async def ends(pilot: Pilot[None], app: HoldwatchApp) -> None:
-        await pilot.press("B")
+    async def ends(pilot: Pilot[None], app: HoldwatchApp, clock: Time) -> None:
+        await begun(pilot, clock)
         await until(pilot, lambda: "# DONE" in head(pilot))
         items = app.session.gateway.job_items(job, None, None, 100).rows
         assert [item.n for item in items] == list(range(1, 13))

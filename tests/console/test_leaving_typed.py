@@ -25,7 +25,7 @@ from tests.console.fake_acting import FakeActing
 from tests.console.plan_play import opened
 from tests.console.resolve_play import Play, play
 from tests.console.test_acting_window import PERSON, Time
-from tests.console.test_running_jobs import JOB
+from tests.console.test_running_jobs import JOB, begun
 from tests.console.test_running_jobs import play as play_jobs
 from tests.console.waiting import ready, until
 
@@ -187,7 +187,7 @@ def test_another_context_asks_before_it_hands_a_job_over() -> None:
             raise ValueError("this test opens none")
 
         app.session.contexts.opens = opens  # type: ignore[assignment]
-        await pilot.press("B")
+        await begun(pilot, time)
         await until(pilot, lambda: app.running.job == JOB)
         app.carry_out(parse("ctx staging"))
         await answered(pilot, time, "n", holds="open staging while a job runs")

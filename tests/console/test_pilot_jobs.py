@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from console.acting.jobs import JobState
 from console.app import HoldwatchApp
 from console.commands import parse
 from console.screens.entry import EntryScreen
 from console.screens.job import JobScreen
 from console.screens.jobs import JobsScreen
 from console.screens.thread import ThreadScreen
+from console.widgets.band import Band
 from console.widgets.pane import Pane
 from tests.console.fake import FakeGateway
 from tests.console.fake_acting import audit_row, job_row, plan_view
@@ -48,6 +50,30 @@ async def opened(pilot: Pilot[None], job: str) -> JobScreen:
     assert isinstance(screen, JobScreen)
     await until(pilot, lambda: "deed" in head(pilot))
     return screen
+
+
+def test_a_footer_offers_only_what_can_be_done_with_the_job() -> None:
+    offers = {"ready": {"run here", "halt", "give up"}, "running": {"halt", "give up"}, "done": set[str]()}
+    rows = [job_row(n, state=JobState(state)) for n, state in enumerate(offers)]
+
+    async def scene(pilot: Pilot[None], _gateway: FakeGateway) -> None:
+        await pilot.resize_terminal(160, 40)
+        await pilot.press("6")
+        await ready(pilot)
+        for row, wanted in zip(rows, offers.values(), strict=True):
+            await until(pilot, lambda: offered(pilot) == wanted)  # noqa: B023 - awaited here
+            await opened(pilot, row.id)
+            assert offered(pilot) == wanted
+            await pilot.press("escape", "j")
+            await ready(pilot)
+
+    drive(scene, FakeGateway(job_rows=rows))
+
+
+def offered(pilot: Pilot[None]) -> set[str]:
+    """Which of the verbs of a job stand in the footer."""
+    text = pilot.app.screen.query_one("#keys", Band).text
+    return {word for word in ("run here", "halt", "give up") if word in text}
 
 
 def test_the_jobs_are_listed_with_state_progress_and_lease() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from datetime import timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -22,6 +23,8 @@ from console.acting.plans import (
 )
 from console.acting.resolving import Resolvable
 from console.commands import OpenPlan, parse
+from console.config.file import parsed
+from console.contexts import Contexts
 from console.model import GatewayError
 from console.money_model import ReservationQuery
 from console.money_words import Kind
@@ -31,6 +34,7 @@ from console.screens.plan_items import PlanItemsScreen
 from console.screens.resolve import ResolveScreen
 from console.screens.sweep import SweepScreen
 from console.screens.threads import ThreadsScreen
+from console.widgets.band import Band
 from console.widgets.choice import Choice
 from console.widgets.listing import Listing
 from console.widgets.pane import Pane
@@ -55,8 +59,6 @@ from tests.console.test_pilot import said
 from tests.console.waiting import ready, until
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from textual.pilot import Pilot
 
     from console.app import HoldwatchApp
@@ -71,18 +73,21 @@ def test_the_delete_flow_goes_by_letters_arrows_enter_and_esc_only() -> None:
     acting = FakeActing()
 
     async def scene(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
+        app.session.contexts = Contexts(parsed(b"[jobs]\nrate = 50\n", Path("config.toml")))
         row = store_of(app).rows[0].id
         screen = await opened(pilot, app, time)
+        assert "its job: 50 items a second at most" in facts(screen)
         assert [call[:2] for call in acting.changes] == [("make_plan", DeleteWish((row,)))]
         assert "WHAT WILL BE DELETED  frozen at" in facts(screen)
+        assert "F give up" in screen.query_one("#keys", Band).text
         await by_hand(pilot, time, "up", "up", *keys_of("INC 7"), "enter", *keys_of(PHRASE), "down", "down")
         assert names(acting) == ["make_plan"]
         await by_hand(pilot, time, "enter")
         await until(pilot, lambda: "execute" in names(acting))
         _, plan, order, phrase, rate = acting.changes[1]
-        assert (plan, phrase, rate) == ("pln_9c41e2b0", PHRASE, 0)
+        assert (plan, phrase, rate) == ("pln_9c41e2b0", PHRASE, 50)
         assert (order.reason, order.what) == ("INC 7", "execute delete pln_9c41e2b0")  # type: ignore[attr-defined]
-        assert f"--confirm '{PHRASE}'" in order.command  # type: ignore[attr-defined]
+        assert f"--confirm '{PHRASE}' --rate 50" in order.command  # type: ignore[attr-defined]
         await until(pilot, lambda: not isinstance(app.screen, PlanScreen))
         assert names(acting) == ["make_plan", "execute", "run_job"]
 
@@ -98,6 +103,9 @@ def test_while_changes_are_off_there_is_a_preview_that_cannot_be_executed() -> N
         await settle(pilot, time)
         assert "W turns changes on, r plans it" in told(screen)
         assert "A preview: nothing is stored" in facts(screen)
+        offered = screen.query_one("#keys", Band).text
+        assert "plan again" in offered
+        assert "give up" not in offered, "there is nothing that could be given up"
         await meant(pilot, time)
         assert app.screen is screen
         await by_hand(pilot, time, "escape")

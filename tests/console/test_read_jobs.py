@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 import threading
+from contextlib import closing
 
 import pytest
 
@@ -82,3 +84,17 @@ def test_one_job_is_told_with_its_items(
     assert "t1" not in out
     code, _, err = ran(capsys, "job", path, "nowhere")
     assert (code, "holdwatch jobs lists them" in err) == (Exit.REFUSED, True)
+
+
+def test_F10_rows_that_an_item_has_lost_so_far_are_told(
+    told: tuple[str, str, str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, _, waiting = told
+    noted = (f"{waiting}:1:000001", "sweep", "table", "spots", "mk@bastion-2", 1, '{"removed": 1500}')
+    columns = "operation_id, kind, object_kind, object_id, actor, at, result"
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute(f"INSERT INTO operation ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?)", noted)
+        connection.commit()
+    code, out, _ = ran(capsys, "job", path, waiting, "--json")
+    assert (code, json.loads(out)["rows_of_item"]) == (Exit.OK, 1_500)
+    assert "1,500 rows of item 1 so far" in ran(capsys, "job", path, waiting)[1]

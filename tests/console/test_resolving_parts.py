@@ -15,6 +15,7 @@ from console.acting import evidence_file
 from console.acting.amounts import dollars, part_of
 from console.acting.decisions import decisions_of, lines_of
 from console.acting.effect import Books, Effect, effect_of, most_of, phrase_of
+from console.acting.model import Approved
 from console.acting.observed import next_check, seen_at, utc
 from console.acting.plans import Bounds
 from console.acting.resolution_form import Filled, Item, Outcome, meant, offered
@@ -175,7 +176,7 @@ def test_above_the_bound_a_second_person_is_needed_but_not_to_leave_it() -> None
     assert refused.weight == "need"
     assert "source ask" in refused.text
     assert second_eyes(row, Deferred(T0, "n"), Bounds(micro=0)).weight == "ok"
-    approved = second_eyes(row, Released(), Bounds(micro=HELD - 1), "jo@laptop")
+    approved = second_eyes(row, Released(), Bounds(micro=HELD - 1), Approved("pln_1", "jo@laptop"))
     assert (approved.weight, "jo@laptop approved" in approved.text) == ("ok", True)
     meter = replace(row_of(Kind.METER), units=3)
     assert second_eyes(meter, Consumed(), Bounds(micro=0, units=2)).weight == "need"

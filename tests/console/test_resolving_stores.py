@@ -167,8 +167,8 @@ def test_f5_c_the_second_is_told_of_the_first_ones_outcome_and_evidence(harness:
     async def scene(here: Play) -> None:
         await released(here)
         await until(here.pilot, lambda: "jo@laptop was first" in here.said())
-        said = here.said().replace("\n", " ")
-        for word in ("consumed 0.120000 USD", "req_9", "nothing was changed twice"):
+        said = " ".join(here.said().split())
+        for word in ("consumed 0.120000 USD", "req_9", "now: already settled", "nothing was changed twice"):
             assert word in said
         assert here.form.form.filled.items[0].reference == "req_9"
 
@@ -187,6 +187,7 @@ def test_f5_d_an_automatic_pass_between_open_and_commit_is_told_and_nothing_is_t
     async def scene(here: Play) -> None:
         await released(here)
         await until(here.pilot, lambda: "overtaken" in here.said())
+        assert "already settled by a pass or a worker, at" in " ".join(here.said().split())
         await until(here.pilot, lambda: "settled meanwhile" in here.checks)
         assert here.form.form.closing.reason == "INC-7"
 
@@ -266,10 +267,12 @@ def test_a_plan_with_source_ask_leads_from_row_to_row_past_those_that_moved_on(h
                 lambda: isinstance(here.app.screen, ResolveScreen) and here.form.deciding.shown is not None,
             )
             assert f"{place} of {plan.id}" in here.form._place
+            if place == "3 of 3":
+                assert f"the one before: resolved: {first.id} (op_" in here.said()
             asked = here.form
             await released(here)
             await until(here.pilot, lambda: here.app.screen is not asked)  # noqa: B023 - awaited here
-        await until(here.pilot, lambda: "2 decided, 1 passed by" in here.said())
+        await until(here.pilot, lambda: "2 decided, 1 passed by" in " ".join(here.said().split()))
 
     play_on(console(harness.url, harness.clock), first, scene, acting=door)
     door.close("over")

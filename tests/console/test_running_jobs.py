@@ -14,6 +14,7 @@ from console.app import TERMINATED
 from console.model import GatewayError
 from console.screens.confirm import ConfirmScreen
 from console.screens.job import JobScreen
+from console.widgets.pane import Pane
 from tests.console.fake import FakeGateway, make_app
 from tests.console.fake_acting import FakeActing, job_row
 from tests.console.test_acting_window import PERSON, Time
@@ -66,6 +67,12 @@ async def confirmed(pilot: Pilot[None], time: Time, key: str = "y") -> None:
     await until(pilot, lambda: not isinstance(pilot.app.screen, ConfirmScreen))
 
 
+async def begun(pilot: Pilot[None], time: Time) -> None:
+    """B, and the yes to what it asks."""
+    await pilot.press("B")
+    await confirmed(pilot, time)
+
+
 def sent(acting: FakeActing, call: str) -> list[Order]:
     """The orders of these calls."""
     return [
@@ -78,6 +85,13 @@ def test_b_runs_a_job_here_and_b_again_hands_it_over() -> None:
 
     async def scene(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
         await pilot.press("B")
+        await until(pilot, lambda: isinstance(app.screen, ConfirmScreen) and asks(app))
+        told = app.screen.query_one("#facts", Pane).text
+        for word in (JOB, "sweep on prod", "READY", "60 of 60 left", "at most 100/s"):
+            assert word in told
+        await confirmed(pilot, time, "n")
+        assert acting.changes == [], "starting is never enough (ruling 52)"
+        await begun(pilot, time)
         await until(pilot, lambda: ("run_job", JOB, {}) in acting.calls)
         await until(pilot, lambda: app.running.job == app.session.job_here == JOB)
         await until(pilot, lambda: "it runs in this console: B hands it over" in head(pilot))
@@ -96,7 +110,7 @@ def test_a_job_runs_to_its_end_and_says_what_it_came_to() -> None:
     acting = FakeActing()
 
     async def scene(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
-        await pilot.press("B")
+        await begun(pilot, time)
         await until(pilot, lambda: f"{JOB} done" in said(pilot))
         assert "applied 0, skipped 0, failed 0 of 60" in said(pilot)
 
@@ -118,7 +132,7 @@ def test_it_is_not_begun_with_changes_off_but_handed_over_then() -> None:
     assert acting.calls == []
 
     async def over(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
-        await pilot.press("B")
+        await begun(pilot, time)
         await until(pilot, lambda: ("run_job", JOB, {}) in acting.calls)
         await pilot.press("W")
         await until(pilot, lambda: not app.session.writable)
@@ -182,7 +196,7 @@ def test_a_job_whose_connection_is_lost_is_interrupted_and_not_begun_again() -> 
 
     async def scene(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
         acting.refusal = LOST
-        await pilot.press("B")
+        await begun(pilot, time)
         await until(pilot, lambda: "is interrupted" in said(pilot))
         assert "nothing is repeated by itself" in said(pilot)
         assert app.running.job is None
@@ -195,7 +209,7 @@ def test_leaving_asks_while_a_job_runs_here() -> None:
     acting = FakeActing(holding=True)
 
     async def scene(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
-        await pilot.press("B")
+        await begun(pilot, time)
         await until(pilot, lambda: app.running.job == JOB)
         await pilot.press("q")
         await confirmed(pilot, time, "n")
@@ -234,7 +248,7 @@ def test_a_signal_hands_the_job_over_before_the_console_goes() -> None:
     acting = FakeActing(holding=True)
 
     async def scene(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
-        await pilot.press("B")
+        await begun(pilot, time)
         await until(pilot, lambda: app.running.job == JOB)
         os.kill(os.getpid(), signal.SIGTERM)
         await until(pilot, lambda: app._exit)
@@ -249,7 +263,7 @@ def test_report_99_suspending_hands_the_job_over_first() -> None:
 
     async def scene(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
         app.action_suspend_process = lambda: suspended.append(list(acting.calls))  # type: ignore[method-assign]
-        await pilot.press("B")
+        await begun(pilot, time)
         await until(pilot, lambda: app.running.job == JOB)
         await pilot.press("ctrl+z")
         await until(pilot, lambda: bool(suspended))
@@ -263,7 +277,7 @@ def test_the_line_of_screens_says_that_one_runs_here() -> None:
     acting = FakeActing(holding=True)
 
     async def scene(pilot: Pilot[None], app: HoldwatchApp, time: Time) -> None:
-        await pilot.press("B")
+        await begun(pilot, time)
         await until(pilot, lambda: app.running.job == JOB)
         await until(pilot, lambda: "Jobs>" in said(pilot))
         assert JobState.READY.name in head(pilot)

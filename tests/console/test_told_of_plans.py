@@ -10,7 +10,7 @@ from console.acting.deeds import Deed
 from console.acting.model import Person
 from console.acting.names import asked_about
 from console.acting.planning import Made
-from console.acting.plans import PlanItem, PlanLine
+from console.acting.plans import PlanItem, PlanLine, PlanState
 from console.completion import Vocabulary, filter_offer
 from console.present import width
 from console.screens.sort import SortScreen
@@ -54,6 +54,14 @@ def test_a_pass_says_who_decides() -> None:
     assert any("who decides: desk:ask, asked row by row" in line for line in said(asking()))
     assert any("who decides: you, row by row" in line for line in said(asking("ask")))
     assert any("who decides: the default, nobody is asked" in line for line in said(asking("default")))
+
+
+def test_F10_a_plan_says_how_the_limit_of_jobs_stretches_it() -> None:
+    many = plan_view(items=3_000)
+    told = "\n".join(said(many, rate=50))
+    assert "its job: 50 items a second at most, as [jobs] rate says, so 60 s or longer" in told
+    assert not any("its job" in line for line in said(many))
+    assert not any("its job" in line for line in said(plan_view(state=PlanState.EXECUTED), rate=50))
 
 
 def test_a_pass_that_asks_nobody_warns_before_it_is_executed() -> None:

@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from console.acting.model import Person
 from console.acting.plans import PlanState
 from console.config.file import parsed
 from console.contexts import Contexts
@@ -15,10 +14,10 @@ from console.registry import registry_of
 from console.screens.confirm import ConfirmScreen
 from console.screens.page import Page
 from tests.console.fake import FakeGateway, make_app
-from tests.console.fake_acting import FakeActing, audit_row, plan_view
+from tests.console.fake_acting import FakeActing, audit_row, job_row, plan_view
 from tests.console.hand import Hand
 from tests.console.resolve_play import day_row, resolvable
-from tests.console.test_acting_window import Time
+from tests.console.test_acting_window import PERSON, Time
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable
@@ -45,9 +44,13 @@ SCREENS: Final = {name: keys for group in GROUPS.values() for name, keys in grou
 """Keys from the first screen to each kind that there is."""
 KINDS: Final = {"preview": "PlanScreen"}
 """What is of another class than its name says."""
-FURTHER: Final = frozenset({"enter", "D", "e", "u", "x", "S", "R", "H", "F", "O", "q", "X", "s", "semicolon"})
+FURTHER: Final = frozenset(
+    {"enter", "D", "e", "u", "x", "S", "R", "B", "H", "F", "O", "q", "X", "s", "semicolon"}
+)
 """Keys that put a screen or a dialog in front."""
 STEPS_BACK: Final = 6
+READY: Final = 1
+"""Of the made-up jobs the one that waits for a runner: it is under the cursor."""
 
 
 class Walk(Hand):
@@ -92,12 +95,15 @@ class Walk(Hand):
 
 def play(scene: Callable[[Walk], Awaitable[None]], *, reason: str = "") -> FakeActing:
     """A scene on such a console; what went through the door of changes. With a reason they are on."""
-    gateway, acting, time = FakeGateway(entries=[audit_row(seq) for seq in range(1, 9)]), FakeActing(), Time()
+    intent = audit_row(9, actor=PERSON.name)
+    gateway = FakeGateway(entries=[*(audit_row(seq) for seq in range(1, 9)), intent])
+    acting, time = FakeActing(), Time()
     gateway.to_resolve = resolvable(day_row(gateway))
     waiting = plan_view(id="pln_0", state=PlanState.AWAITING, actor="jo@laptop")
+    gateway.job_rows = [job_row(READY), *(job_row(n) for n in range(6) if n != READY)]
     gateway.plan_rows = [waiting, plan_view(id="pln_1")]
     app, config = make_app(gateway), parsed(COMMANDS.encode(), Path("config.toml"))
-    app.session.acting, app.session.person = acting, Person("mk", "bastion-2")
+    app.session.acting, app.session.person = acting, PERSON
     app.session.registry, app.session.contexts = registry_of(config), Contexts(config)
     app.session.monotonic = app.session.window.monotonic = time
 

@@ -11,8 +11,9 @@ from sqlalchemy import text
 
 from engine.clock import to_ns
 from engine.desk.audit.model import Deed
+from engine.desk.jobs.executor import Done
 from engine.desk.jobs.executors import asking
-from engine.desk.jobs.executors.settling import settle_shown
+from engine.desk.jobs.executors.settling import lock_shown
 from engine.desk.plans.model import ItemKind
 from engine.spend.answers import Consumed, Deferred, Released
 from engine.spend.day.model import Begun
@@ -25,7 +26,8 @@ from tests.support.money import make_meter
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from engine.desk.jobs.executor import Done
+    from sqlalchemy import Connection
+
     from engine.desk.plans.model import Item
     from engine.spend.answers import Answer
     from tests.support.executors import Job
@@ -76,7 +78,12 @@ def reconciling(harness: Harness, *items: Item, source: str = "default", **param
 
 def answered(harness: Harness, shown: Item, answer: Answer) -> Done:
     """What an operator's answer comes to."""
-    return harness.store._transactions.write("test", settle_shown, shown, answer, harness.now())
+
+    def write(connection: Connection) -> Done:
+        found = lock_shown(connection, shown)
+        return found if isinstance(found, Done) else found.write(connection, answer, harness.now())
+
+    return harness.store._transactions.write("test", write)
 
 
 def checked(harness: Harness) -> None:
@@ -171,6 +178,7 @@ def test_ruling_45_without_a_word_on_expired_units_none_is_settled(harness: Harn
     hold(metering(harness, a=9), harness.now(), "o")
     done = reconciling(harness, meter_item(harness, "o")).run()[0]
     assert (done.outcome, reservations(harness)["o"].state) == (FAILED, "reserved")
+    assert done.detail["retryable"] is False, "the same plan would say as little"
 
 
 def _raises(_: Any) -> Answer:
@@ -264,6 +272,7 @@ def test_console_F10_without_a_resolver_the_row_fails_and_what_is_asked_of_peopl
     which = reserve(harness)
     unanswered = reconciling(harness, day_item(harness, which), source="resolver")
     assert unanswered.run()[0].outcome is FAILED
+    assert unanswered.done[0].detail["retryable"] is True
     person = reconciling(harness, day_item(harness, which), source="ask")
     assert person.run()[0].outcome is SKIPPED
     assert day_row(harness, which).settled_at is None
@@ -306,6 +315,7 @@ def test_ruling_35_on_tables_without_fences_units_are_settled_and_not_deferred(h
     meter = metering(harness, "made", table_prefix=OTHER, ensure_schema=False, a=9)
     hold(meter, harness.now(), "o")
     shown = meter_item(harness, "o", prefix=OTHER)
-    assert answered(harness, shown, Deferred(T0 + HOUR, WHY)).outcome is FAILED
+    refused = answered(harness, shown, Deferred(T0 + HOUR, WHY))
+    assert (refused.outcome, refused.detail["retryable"]) == (FAILED, False)
     assert reconciling(harness, shown, after_lease="release").run()[0].outcome is APPLIED
     check_sums(harness, OTHER)

@@ -113,6 +113,7 @@ def test_ruling_54_a_thread_that_is_gone_is_skipped_and_so_is_a_failing_guard(ha
     assert gone.whys() == ["already gone"]
     assert failing.run()[0].outcome is FAILED
     assert failing.whys() == ["the guard raised LookupError: no answer about t"]
+    assert failing.done[0].detail["retryable"] is True
     assert (hist(store, "t")[-1], log_of(store, "t")[0]) == ("c1", 0)
 
 

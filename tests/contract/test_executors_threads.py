@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from engine.checkpoints import Commit, Fence, Origin, refusals
+from engine.checkpoints import Commit, EffectDraft, Fence, Origin, refusals
 from engine.desk.audit.model import Deed
 from engine.desk.jobs.executors import delete as delete_module
 from engine.desk.jobs.executors import tree
@@ -29,6 +29,8 @@ from tests.support.rows import rows_of
 from tests.support.threads import put
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sqlalchemy import Connection
 
     from tests.support.harness import Harness
@@ -356,6 +358,63 @@ def test_ruling_18_a_long_log_goes_in_steps_under_renewed_claims(
     asked.run(harness.sibling())
     assert asked.whys() == ["applied"] * 2
     check_only_tombstones(harness, ("p", "a"))
+
+
+def wide(harness: Harness) -> Any:
+    """The delete of a thread with seven checkpoints and five effects, two of a kind to a step."""
+    store = harness.checkpoints
+    grow(store, {"p": None})
+    token = claim(store, "p").token
+    for n in range(2, 8):
+        store.commit("p", Commit(token, checkpoint=ck(f"c{n}", f"c{n - 1}", t="p"), events=[ev("more")]))
+    store.commit("p", Commit(token, effects=[EffectDraft(f"paid {n}", n) for n in range(5)]))
+    store.release("p", token)
+    return deletion(harness, "p")
+
+
+def left(harness: Harness) -> tuple[int, int]:
+    """Checkpoints and effects that are stored."""
+    with harness.raw() as connection:
+        tables = Tables(connection)
+        return len(list(tables.all("checkpoint"))), len(list(tables.all("effect")))
+
+
+def test_ruling_18_a_wide_thread_goes_in_steps_behind_its_mark(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.checkpoints.emptying.CONTENT_STEP", 2)
+    asked = wide(harness)
+    steps = list[tuple[int, int]]()
+
+    def step(rows: int = 0, meanwhile: Callable[[], object] = lambda: None) -> bool:
+        if not rows:
+            return False
+        assert rows <= 2
+        assert marked(harness.checkpoints, "p"), "the mark stands before anything goes, and stays"
+        steps.append(left(harness))
+        checked(harness)
+        return still_ours(rows, meanwhile)
+
+    executor = asked.executor(harness.store._transactions)
+    assert executor.prepare(asked.items[0], step) is None
+    assert steps == [(6, 5), (4, 5), (2, 5), (2, 3), (2, 1)]
+    done = harness.store._transactions.write("test", executor.finish, asked.items[0])
+    executor.close()
+    assert done.outcome is APPLIED
+    check_only_tombstones(harness, ["p"])
+
+
+def test_report_38_a_wide_delete_that_was_killed_after_any_step_is_taken_up_again(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.checkpoints.emptying.CONTENT_STEP", 2)
+    asked, lives = wide(harness), 0
+    while asked.run_until_killed(harness.store, 5 + lives) and lives < 20:
+        lives += 1
+        checked(harness)
+    assert 1 < lives < 20
+    assert asked.whys() == ["applied"]
+    check_only_tombstones(harness, ["p"])
 
 
 def test_a_chain_is_climbed_once_however_deep_it_is(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -16,8 +17,8 @@ from engine.desk.money_views import ReservationKind
 from engine.desk.plans import AnswerSource, ReconcileAsked, SweepAsked, SweepPart
 from engine.errors import StoreFailure
 from engine.spend.meter.model import AfterLease
-from tests.support.builders import TTL, claim
-from tests.support.cascades import grow
+from tests.support.builders import TTL, claim, emit
+from tests.support.cascades import check_only_tombstones, grow, marked
 from tests.support.jobs import (
     ANN,
     BOB,
@@ -196,6 +197,7 @@ def test_console_F10_a_cancel_takes_effect_in_the_middle_of_a_large_table(
     (failed,) = results(harness.store, job.job_id)
     assert failed.detail["removed"] == 20
     assert "plan again" in failed.detail["why"]
+    assert failed.detail["retryable"] is True
     assert known(harness.store, job.job_id).result["state"] == "cancelled"
 
 
@@ -209,7 +211,81 @@ def test_console_F10_a_pause_in_the_middle_of_a_large_table_leaves_the_rest_for_
     assert (left.state, left.owner, left.next_n, counted(left)) == (JobState.PAUSED, None, 1, (0, 0, 0))
     with harness.raw() as connection:
         assert connection.execute(text("SELECT count(*) FROM spots")).scalar_one() == 80
+    assert progress(harness, job) == (0, 20), "not one item is done, but its rows are told"
     resume(tx(other), job.job_id, word(BOB))
     done = sweeper(harness, Slept()).run(job.job_id)
     assert (done.state, state_of(harness.store, job.job_id).applied) == (JobState.DONE, 1)
     assert results(harness.store, job.job_id)[0].detail["after"] == {"removed": 100}
+    assert progress(harness, job) == (1, 0)
+
+
+def progress(harness: Harness, job: Job) -> tuple[int, int]:
+    """How many items have a result, and how many rows of the next one have gone."""
+    found = harness.store.desk.job_progress(job.job_id)
+    return found.done, found.rows
+
+
+def logged(harness: Harness, monkeypatch: pytest.MonkeyPatch, rate: int) -> Job:
+    """The job that deletes one thread of 11 events, two of them to a step."""
+    for module in ("deletion", "events"):
+        monkeypatch.setattr(f"engine.checkpoints.{module}.COMPACT_STEP", 2)
+    grow(harness.checkpoints, {"long": None})
+    token = claim(harness.store, "long").token
+    emit(harness.checkpoints, "long", token, *"abcdefghij")
+    harness.checkpoints.release("long", token)
+    desk = harness.store.desk
+    plan = desk.plan_delete(("long",), actor=ANN, environment="prod")
+    return desk.execute(plan.plan_id, word(), plan.phrase, rate=rate)
+
+
+def log_left(harness: Harness) -> int:
+    """Events that the thread still has."""
+    with harness.raw() as connection:
+        return int(connection.execute(text("SELECT count(*) FROM event")).scalar_one())
+
+
+def test_console_F10_the_delete_of_a_long_log_keeps_to_the_rate(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, slept = logged(harness, monkeypatch, rate=1), Slept()
+    done = sweeper(harness, slept).run(job.job_id)
+    assert (done.state, counted(done)) == (JobState.DONE, (1, 0, 0))
+    assert slept.now == pytest.approx(10, abs=1.5), "as many seconds as events went before the thread"
+    check_only_tombstones(harness, ["long"])
+
+
+def test_console_F10_a_cancel_takes_effect_in_the_middle_of_the_delete_of_a_long_log(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job, other = logged(harness, monkeypatch, rate=1), harness.sibling()
+    slept = Slept(lambda: cancel(tx(other), job.job_id, word(BOB)))
+    left = sweeper(harness, slept).run(job.job_id)
+    assert (left.state, left.owner, counted(left)) == (JobState.CANCELLED, None, (0, 0, 1))
+    (failed,) = results(harness.store, job.job_id)
+    assert "plan again" in failed.detail["why"]
+    assert failed.detail["retryable"] is True
+    assert (log_left(harness), marked(harness.checkpoints, "long")) == (9, True)
+    assert known(harness.store, job.job_id).result["state"] == "cancelled"
+    desk = harness.store.desk
+    again = desk.plan_delete(("long",), actor=ANN, environment="prod")
+    rest = desk.execute(again.plan_id, word(), again.phrase)
+    assert counted(sweeper(harness, Slept()).run(rest.job_id)) == (1, 0, 0)
+    check_only_tombstones(harness, ["long"])
+
+
+@pytest.mark.parametrize("how", ["pause", "hand over"])
+def test_console_F10_a_pause_or_a_stop_in_the_middle_of_a_long_log_leaves_the_rest_for_later(
+    harness: Harness, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    job, other, stop = logged(harness, monkeypatch, rate=1), harness.sibling(), threading.Event()
+    slept = Slept(stop.set if how == "hand over" else lambda: pause(tx(other), job.job_id, word(BOB)))
+    carry = executors_for(tx(harness.store), {})
+    left = Runner(tx(harness.store), carry, "console-a", pace=slept.pace, stop=stop).run(job.job_id)
+    state = JobState.READY if how == "hand over" else JobState.PAUSED
+    assert (left.state, left.owner, left.next_n, counted(left)) == (state, None, 1, (0, 0, 0))
+    assert log_left(harness) in (7, 9)
+    if state is JobState.PAUSED:
+        resume(tx(other), job.job_id, word(BOB))
+    done = sweeper(harness, Slept()).run(job.job_id)
+    assert (done.state, done.applied) == (JobState.DONE, 1)
+    check_only_tombstones(harness, ["long"])

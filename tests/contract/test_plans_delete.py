@@ -11,10 +11,11 @@ from sqlalchemy import column, select, table, text
 from engine.checkpoints import Commit, Origin
 from engine.database.statement import Statement
 from engine.desk import ThreadFilter, ThreadStatus
+from engine.desk.jobs.executors.outcomes import GONE
 from engine.desk.plans import ItemKind, PlanState, Reach, preview_delete
 from engine.desk.plans import weight as weighing
 from engine.desk.plans.budget import Budget, attempted
-from engine.desk.plans.delete import CIRCLE, GONE
+from engine.desk.plans.delete import CIRCLE
 from engine.desk.plans.draft import MOST_SAID
 from engine.desk.plans.model import MOST_ITEMS, MOST_NOTES
 from engine.errors import PlanRefused
@@ -153,6 +154,25 @@ def test_a_live_claim_blocks_and_names_its_holder(harness: Harness) -> None:
     assert "worker-17" in caught.value.message
     harness.advance(TTL)
     assert planner.delete(["p"]).totals.blockers == ()
+
+
+def test_an_expired_claim_whose_holder_was_just_heard_of_is_a_warning_as_on_a_release(
+    harness: Harness,
+) -> None:
+    grow(harness.checkpoints, {"t": None})
+    claim(harness.store, "t", "worker-17")
+    planner = Planner(harness.store)
+    assert line(planner.delete(["t"]), "claim").note == "1 live: blocked"
+    harness.advance(TTL)
+    preview = planner.delete(["t"])
+    assert preview.totals.blockers == ()
+    assert preview.totals.warnings == planner.release(["t"]).totals.warnings
+    assert "holder may be alive" in preview.totals.warnings[0]
+    assert line(preview, "claim").note == "none live, 1 perhaps at work"
+    harness.advance(timedelta(minutes=10))
+    preview = planner.delete(["t"])
+    assert preview.totals.warnings == ()
+    assert line(preview, "claim").note == "none live: OK"
 
 
 def test_blockers_are_told_up_to_a_bound(harness: Harness) -> None:

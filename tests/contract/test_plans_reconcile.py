@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from engine.clock import to_ns
+from engine.desk.jobs.executors.outcomes import GONE, SETTLED
 from engine.desk.money_views import ReservationKind
 from engine.desk.plans import (
     AnswerSource,
@@ -19,8 +20,7 @@ from engine.desk.plans import (
     preview_reconcile,
 )
 from engine.desk.plans.budget import Budget
-from engine.desk.plans.delete import GONE
-from engine.desk.plans.reconcile import FENCED, SETTLED
+from engine.desk.plans.reconcile import FENCED
 from engine.errors import PlanRefused, ValidationError
 from engine.spend.meter.model import AfterLease
 from tests.support.builders import T0

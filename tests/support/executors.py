@@ -132,8 +132,9 @@ def job(harness: Harness, deed: Deed, items: Sequence[Item], **params: Any) -> J
     return Job(harness, plan, list(items), [])
 
 
-def still_ours(rows: int = 0) -> bool:
+def still_ours(rows: int = 0, meanwhile: Callable[[], object] = lambda: None) -> bool:
     """Nobody else took the job, and nobody cancelled it."""
+    meanwhile()
     return False
 
 

@@ -16,10 +16,10 @@ from engine.desk.actor import Route
 from engine.desk.audit import chain
 from engine.desk.audit.model import Deed, ObjectKind, Phase, Told
 from engine.desk.jobs.model import JobState
-from engine.desk.jobs.recorded import Change, recorded
 from engine.desk.jobs.rows import job_known
 from engine.desk.moment import moment
 from engine.desk.plans.read import checked_for_execution, plan_detail
+from engine.desk.recorded import Change, recorded
 from engine.desk.tables import audit, job, plan, plan_item
 from engine.errors import PlanRefused, ReservationInvalidated, ValidationError
 from engine.reserved import Outcome, confirm

@@ -185,7 +185,7 @@ class Runner:
                 raise
             return self._surely(run, item, partial(_settled, run, item, results.failure(item, error)))
 
-    def _between(self, run: _Run, rows: int = 0) -> bool:
+    def _between(self, run: _Run, rows: int = 0, meanwhile: Callable[[], object] = lambda: None) -> bool:
         """An executor's `Between`; the rests are bounded by the rows of one transaction."""
         run.pace.owe(rows)
         while True:
@@ -194,6 +194,7 @@ class Runner:
                 return True
             if rows and (state is not JobState.RUNNING or self._stop.is_set()):
                 raise run.mine.halted()
+            meanwhile()
             if self._stop.is_set() or not run.pace.rest():
                 return False
 

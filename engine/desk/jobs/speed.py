@@ -12,7 +12,8 @@ from engine.clock import from_ns, span_ns, to_ns
 from engine.database.statement import Statement
 from engine.desk.audit.model import Deed
 from engine.desk.audit.pages import AuditFilter, entries
-from engine.desk.jobs.model import JobState
+from engine.desk.jobs.executors.taken import so_far
+from engine.desk.jobs.model import OVER, JobState
 from engine.desk.jobs.rows import job_known
 from engine.desk.moment import moment
 from engine.desk.tables import job_item
@@ -48,7 +49,8 @@ _TIMES: Final = Statement(
 @dataclass(frozen=True, slots=True)
 class Progress:
     """A job's progress at `as_of`. `per_second` is over the last minute, or since it was resumed where that is less;
-    `left` counts on no more than the job's own limit, and is None where it cannot be told.
+    `left` counts on no more than the job's own limit, and is None where it cannot be told. `rows` have gone so far of
+    the item at hand, which may take many transactions; 0 for any other, and once the job is over.
     """
 
     job: Job
@@ -56,6 +58,7 @@ class Progress:
     done: int
     per_second: float
     left: timedelta | None
+    rows: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,8 @@ def progress(connection: Connection, job_id: str) -> Progress:
     found = job_known(connection, job_id)
     done = found.next_n - 1
     stretch = _stretch(connection, found, now, done)
-    return Progress(found, from_ns(now), done, stretch.per_second, _left(found, stretch, done))
+    rows = 0 if found.state in OVER else so_far(connection, job_id, found.next_n).rows
+    return Progress(found, from_ns(now), done, stretch.per_second, _left(found, stretch, done), rows)
 
 
 def _left(found: Job, stretch: _Stretch, done: int) -> timedelta | None:

@@ -16,11 +16,11 @@ from engine.database.statement import Statement
 from engine.desk.audit.model import Deed, ObjectKind, Told
 from engine.desk.jobs.lease import Held, release
 from engine.desk.jobs.model import JobState
-from engine.desk.jobs.recorded import Change, recorded
 from engine.desk.jobs.rows import job_known, locked
 from engine.desk.jobs.whole import conclude_whole
 from engine.desk.jobs.words import last_word
 from engine.desk.moment import moment
+from engine.desk.recorded import Change, recorded
 from engine.desk.tables import job
 from engine.errors import JobRefused
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 class Move(StrEnum):
     """What changes a job's state."""
 
-    TAKE = "take"
     HAND_OVER = "hand over"
     PAUSE = "pause"
     RESUME = "resume"
@@ -45,8 +44,6 @@ class Move(StrEnum):
 
 
 MOVES: Final[dict[Move, tuple[frozenset[JobState], JobState]]] = {
-    # A job is taken from RUNNING only once its lease is over.
-    Move.TAKE: (frozenset((JobState.READY, JobState.RUNNING)), JobState.RUNNING),
     Move.HAND_OVER: (frozenset((JobState.RUNNING,)), JobState.READY),
     Move.PAUSE: (frozenset((JobState.READY, JobState.RUNNING)), JobState.PAUSED),
     # RUNNING at once where its runner has not let go of it yet.

@@ -63,8 +63,8 @@ def told_of(found: Job, facts: Mapping[str, Any]) -> Told:
     return Told(found.deed, ObjectKind.JOB, found.job_id, {"plan": found.plan_id, **facts})
 
 
-def conclude_whole(connection: Connection, job_id: str, **more: str) -> None:
-    """The result of the job's own operation, from its row as this transaction leaves it."""
+def conclude_whole(connection: Connection, job_id: str, why: str | None = None) -> None:
+    """The result of the job's own operation, from its row as this transaction leaves it; `why` it was stopped."""
     found = job_known(connection, job_id)
     counts: dict[str, Any] = {
         "state": found.state.value,
@@ -72,6 +72,7 @@ def conclude_whole(connection: Connection, job_id: str, **more: str) -> None:
         "applied": found.applied,
         "skipped": found.skipped,
         "failed": found.failed,
-        **more,
     }
+    if why is not None:
+        counts["why"] = why
     operations.conclude(connection, mandate_of(connection, job_id), told_of(found, counts), counts)

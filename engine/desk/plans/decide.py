@@ -11,11 +11,11 @@ from engine.clock import from_ns
 from engine.database.columns import dump
 from engine.database.statement import Statement
 from engine.desk.audit.model import Deed, ObjectKind, Told
-from engine.desk.jobs.recorded import Change, recorded
 from engine.desk.moment import moment
 from engine.desk.plans.approval import check_other
 from engine.desk.plans.model import PlanState
 from engine.desk.plans.read import locked, refused_by_state
+from engine.desk.recorded import Change, recorded
 from engine.desk.tables import plan, plan_item
 from engine.errors import PlanRefused
 from engine.reserved.transitions import release

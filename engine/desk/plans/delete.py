@@ -11,9 +11,10 @@ from engine.clock import span_ns
 from engine.database.columns import check_id
 from engine.desk.audit.model import Deed
 from engine.desk.held import MAX_HELD, HeldMoney, held
-from engine.desk.jobs.executors.outcomes import shown_instant
+from engine.desk.jobs.executors.outcomes import GONE, shown_instant
 from engine.desk.moment import moment
 from engine.desk.plans.budget import Budget
+from engine.desk.plans.claims import claims_on, doubt
 from engine.desk.plans.delete_lines import bytes_of, lines_of, rows_of
 from engine.desk.plans.draft import Draft, dollars
 from engine.desk.plans.model import ItemKind, Reach, Totals
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from engine.desk.plans.tree import Node
     from engine.desk.plans.weight import Weight
 
-GONE: Final = "already gone"
 CIRCLE: Final = "is its own ancestor: commit a checkpoint with another origin first"
 RECENT: Final = timedelta(minutes=10)
 """A child that was updated within it is worth a second look."""
@@ -46,8 +46,9 @@ def preview_delete(
 ) -> Preview:
     """These threads, each guarded by its token, latest checkpoint and next event. Wants a SNAPSHOT.
 
-    A live claim on any of them blocks the plan; money that is held for them is a warning, as the spend ledger
-    stays. PlanRefused, why "too wide", beyond the budget.
+    A live claim on any of them blocks the plan; one that is over, whose holder may still be at work, is a warning as
+    on a release, and so is money that is held for them, as the spend ledger stays. PlanRefused, why "too wide",
+    beyond the budget.
     """
     budget = Budget() if budget is None else budget
     ids = list(dict.fromkeys(check_id("thread_ids", each) for each in thread_ids))
@@ -58,10 +59,11 @@ def preview_delete(
     for node in planned:
         _add(draft, node, weight, money)
     _judge(draft, planned, money, at)
+    doubted = _doubt(connection, draft, planned, at, budget)
     for kind in sorted(weight.unknown):
         draft.warn(f"rows of kind {kind} could not be counted in time; they go too, and no number names them")
     asked = {"reach": Reach(reach).value, "asked": len(ids)}
-    return draft.preview(Deed.DELETE, environment, asked, at, _totals(planned, weight, money, at))
+    return draft.preview(Deed.DELETE, environment, asked, at, _totals(planned, weight, money, at, doubted))
 
 
 def _planned(
@@ -141,21 +143,36 @@ def _judge(draft: Draft, planned: Sequence[Node], money: dict[str, HeldMoney], a
             draft.warn(f"{node.thread_id}: a child, updated {told}")
     for thread_id, each in money.items():
         more = f"more than {MAX_HELD}" if each.more else str(each.open)
-        draft.warn(f"{thread_id}: {more} open reservations stay, {dollars(each.micro)} held")
+        draft.warn(f"{thread_id}: {more} open reservations stay, {dollars(each.micro)} USD held")
+
+
+def _doubt(connection: Connection, draft: Draft, planned: Sequence[Node], at: int, budget: Budget) -> int:
+    """Warn of claims that are over, but whose holder wrote or renewed shortly before; how many they are."""
+    over = [node.thread_id for node in planned if node.row.claim_token is not None and not _live(node, at)]
+    doubted = 0
+    for batch in budget.batches(over):
+        found = claims_on(connection, batch)
+        told = [doubt(found[thread_id], at) for thread_id in batch if thread_id in found]
+        for text in filter(None, told):
+            draft.warn(text)
+            doubted += 1
+    return doubted
 
 
 def _live(node: Node, at: int) -> bool:
     return node.row.claim_token is not None and node.row.claim_expires_at > at
 
 
-def _totals(planned: Sequence[Node], weight: Weight, money: dict[str, HeldMoney], at: int) -> Totals:
+def _totals(
+    planned: Sequence[Node], weight: Weight, money: dict[str, HeldMoney], at: int, doubted: int
+) -> Totals:
     micro = sum(each.micro for each in money.values())
     claims = Counter(_live(node, at) for node in planned if node.row.claim_token is not None)
     lines = lines_of(
         weight,
         len(planned),
         sum(node.row.metadata_keys for node in planned),
-        (sum(each.open for each in money.values()), dollars(micro)),
-        (claims.total(), claims[True]),
+        (sum(each.open for each in money.values()), f"{dollars(micro)} USD"),
+        (claims.total(), claims[True], doubted),
     )
     return Totals(rows=rows_of(lines), bytes=bytes_of(lines), lines=lines, kept=_KEPT, micro=micro)

@@ -15,18 +15,25 @@ _UNKNOWN: Final = "could not be counted in time"
 
 
 def lines_of(
-    weight: Weight, threads: int, metadata: int, reservations: tuple[int, str], claims: tuple[int, int]
+    weight: Weight, threads: int, metadata: int, reservations: tuple[int, str], claims: tuple[int, int, int]
 ) -> tuple[Line, ...]:
-    """Rows that go, then what else touches them: open reservations with their amount, claims and live ones."""
+    """Rows that go, then what else touches them: open reservations with their amount, claims, how many of them are
+    live, and of how many that are over the holder may still be at work.
+    """
     open_ones, amount = reservations
-    held, live = claims
     return (
         Line("thread", threads, 0),
         *(_line(kind, weight) for kind in _ORDER),
         Line("metadata", metadata, 0),
         Line("reservation", open_ones, None, f"kept; {amount} held" if open_ones else "none open: OK"),
-        Line("claim", held, None, f"{live} live: blocked" if live else "none live: OK"),
+        Line("claim", claims[0], None, _held(*claims[1:])),
     )
+
+
+def _held(live: int, doubted: int) -> str:
+    if live:
+        return f"{live} live: blocked"
+    return f"none live, {doubted} perhaps at work" if doubted else "none live: OK"
 
 
 def _line(kind: str, weight: Weight) -> Line:

@@ -103,6 +103,6 @@ def estimate(items: int, rows: int) -> tuple[float, float]:
 
 
 def dollars(micro: int) -> str:
-    """An amount exactly, with its six decimals."""
+    """An amount exactly, with its six decimals and without its unit."""
     whole, rest = divmod(micro, 1_000_000)
-    return f"{whole}.{rest:06d} USD"
+    return f"{whole}.{rest:06d}"

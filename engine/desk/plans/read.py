@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from sqlalchemy import BigInteger, bindparam, select, tuple_
 
-from engine.clock import from_ns, to_ns
+from engine.clock import from_ns
 from engine.database.columns import Identifier, check_id
 from engine.database.statement import Statement
 from engine.desk.moment import moment
@@ -20,8 +20,6 @@ from engine.errors import PlanRefused
 from engine.paging import check_limit, decode_cursor, encode_cursor
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from sqlalchemy import BindParameter, Connection
 
     from engine.desk.plans.model import Item, Plan
@@ -91,27 +89,25 @@ def item_page(connection: Connection, plan_id: str, after: str | None, limit: in
     return Page(tuple(found[:size]), following, from_ns(moment(connection)))
 
 
-def locked(connection: Connection, plan_id: str, now: datetime | None = None) -> Plan:
+def locked(connection: Connection, plan_id: str) -> Plan:
     """The plan, its header's row locked to the transaction's end: one approval, cancel or execution at a time.
 
-    PlanRefused, why "unknown", without one. Judged at `now`, else by the store's clock behind the lock.
+    PlanRefused, why "unknown", without one. Judged by the store's clock behind the lock.
     """
     _LOCK.one(connection, id=check_id("plan_id", plan_id))
     row = _ONE.one(connection, id=plan_id)
     if row is None:
         raise PlanRefused(plan_id, "unknown", f"there is no plan {plan_id!r} in this store; list the plans")
-    return plan_of(row, None if now is None else to_ns(now))
+    return plan_of(row)
 
 
-def checked_for_execution(
-    connection: Connection, plan_id: str, confirmation: str, now: datetime | None = None
-) -> Plan:
+def checked_for_execution(connection: Connection, plan_id: str, confirmation: str) -> Plan:
     """The plan, locked, with every stored item as it was sealed and the phrase typed as it must be.
 
     Wants a writing transaction: the caller confirms the items in it. PlanRefused with `why` one of: unknown,
     executed, cancelled, expired, empty, blocked, unapproved, changed, wrong confirmation.
     """
-    found = locked(connection, plan_id, now)
+    found = locked(connection, plan_id)
     if found.state is not PlanState.READY:
         raise refused_by_state(found)
     check_approved(connection, found)

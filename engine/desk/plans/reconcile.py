@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.clock import from_ns
 from engine.desk.audit.model import Deed
+from engine.desk.jobs.executors.outcomes import GONE, SETTLED
 from engine.desk.meters import find_meter, find_meters
 from engine.desk.moment import look
 from engine.desk.money_views import ReservationKind
 from engine.desk.object_ids import parts
 from engine.desk.plans.books import DAY_BOOK, meter_book
 from engine.desk.plans.budget import Budget
-from engine.desk.plans.delete import GONE
 from engine.desk.plans.draft import Draft
 from engine.desk.plans.model import AnswerSource, ItemKind, Line, Totals
 from engine.desk.views import MAX_COUNT
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from engine.desk.plans.reconcile_asked import ReconcileAsked
 
 FENCED: Final = "fenced: only a resolver or a person may decide"
-SETTLED: Final = "already settled"
 _KEPT: Final = ("reservations that are not due", "every row of a plan that changes before it is its turn")
 
 

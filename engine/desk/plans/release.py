@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any, Final
 
-from sqlalchemy import bindparam, select
-
-from engine.checkpoints.tables import CLAIMED, thread
 from engine.database.columns import check_id
-from engine.database.constructs import Each
-from engine.database.statement import Statement
 from engine.desk.audit.model import Deed
-from engine.desk.claim_rows import claim_row, shown_of_claim
-from engine.desk.claim_views import Verdict
+from engine.desk.claim_rows import claim_row
 from engine.desk.moment import moment
 from engine.desk.plans.budget import Budget
+from engine.desk.plans.claims import claims_on, doubt
 from engine.desk.plans.draft import Draft
 from engine.desk.plans.model import ItemKind, Line, Totals
 
@@ -28,12 +22,6 @@ if TYPE_CHECKING:
 
 UNCLAIMED: Final = "nobody holds it"
 _KEPT: Final = ("the thread with all its rows", "the reservations of its run")
-_ASKED: Final = Each(bindparam("ids")).table_valued("value").alias("asked")
-_CLAIMS: Final = Statement(
-    select(*shown_of_claim(thread.c)).where(
-        thread.c.thread_id.in_(select(_ASKED.c.value).select_from(_ASKED)), CLAIMED
-    )
-)
 
 
 def preview_release(
@@ -47,7 +35,7 @@ def preview_release(
     ids = list(dict.fromkeys(check_id("thread_ids", each) for each in thread_ids))
     draft, at = Draft(budget), moment(connection)
     for batch in budget.batches(ids):
-        found: dict[str, Any] = {row.thread_id: row for row in _CLAIMS.all(connection, ids=json.dumps(batch))}
+        found = claims_on(connection, batch)
         for thread_id in batch:
             if thread_id not in found:
                 draft.apart(thread_id, UNCLAIMED)
@@ -70,7 +58,6 @@ def _add(draft: Draft, row: Any, at: int) -> None:
         "live": claim.live,
     }
     draft.add(ItemKind.CLAIM, claim.thread_id, guard, note)
-    if claim.verdict is not Verdict.SAFE_TO_RELEASE:
-        draft.warn(
-            f"{claim.thread_id}: {claim.verdict.value.replace('_', ' ')}: {claim.reason} ({claim.holder})"
-        )
+    doubted = doubt(row, at)
+    if doubted is not None:
+        draft.warn(doubted)

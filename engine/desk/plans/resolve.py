@@ -52,46 +52,44 @@ def preview_resolve(
 
 
 def _totals(shown: Shown, answer: Answer) -> Totals:
+    """At stake is all that is held: what is not charged of it is freed, and to defer it does neither."""
+    stake = 0 if isinstance(answer, Deferred) else shown.held
+    micro, units = (stake, 0) if isinstance(shown, ShownDay) else (0, stake)
     lines = (Line("reservation", 1, 0, _becomes(shown, answer)),)
-    phrase = _phrase(shown, answer)
-    if isinstance(shown, ShownDay):
-        return Totals(rows=1, lines=lines, kept=_KEPT, micro=shown.most, phrase=phrase)
-    return Totals(rows=1, lines=lines, kept=_KEPT, units=shown.most, phrase=phrase)
+    return Totals(rows=1, lines=lines, kept=_KEPT, micro=micro, units=units, phrase=_phrase(shown, answer))
 
 
 def _becomes(shown: Shown, answer: Answer) -> str:
     match answer:
         case Released():
-            return f"{_held(shown)} released"
+            return f"{_amount(shown, shown.held)} released"
         case Deferred(later, _):
             return f"deferred until {later.isoformat()}"
-        case Consumed(None):
-            return f"{_held(shown)} consumed whole"
         case Consumed(figure):
-            return f"{dollars(figure or 0)} of {_held(shown)} consumed"
+            spent = shown.most if figure is None else figure
+            if spent == shown.held:
+                return f"{_amount(shown, spent)} consumed whole"
+            rest = _amount(shown, shown.held - spent)
+            return f"{_amount(shown, spent)} of {_amount(shown, shown.held)} consumed, {rest} released"
 
 
-def _held(shown: Shown) -> str:
-    return (
-        dollars(shown.most)
-        if isinstance(shown, ShownDay)
-        else f"{shown.most} unit{'' if shown.most == 1 else 's'}"
-    )
+def _amount(shown: Shown, amount: int) -> str:
+    """With its unit."""
+    if isinstance(shown, ShownDay):
+        return f"{dollars(amount)} USD"
+    return f"{amount} unit{'' if amount == 1 else 's'}"
 
 
 def _phrase(shown: Shown, answer: Answer) -> str:
-    """The deed and the amount, as the form has them."""
+    """The deed and the amount that is released or consumed, as the form has them."""
     match answer:
         case Deferred():
             return "DEFER"
         case Released():
-            return f"RELEASE {_amount(shown, None)}"
+            return f"RELEASE {_typed(shown, shown.held)}"
         case Consumed(figure):
-            return f"CONSUME {_amount(shown, figure)}"
+            return f"CONSUME {_typed(shown, shown.most if figure is None else figure)}"
 
 
-def _amount(shown: Shown, figure: int | None) -> str:
-    if isinstance(shown, ShownDay):
-        return dollars(shown.most if figure is None else figure).removesuffix(" USD")
-    units = shown.most
-    return f"{units} UNIT{'' if units == 1 else 'S'}"
+def _typed(shown: Shown, amount: int) -> str:
+    return dollars(amount) if isinstance(shown, ShownDay) else _amount(shown, amount).upper()

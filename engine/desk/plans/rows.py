@@ -38,15 +38,15 @@ def headers() -> Select[Any]:
     )
 
 
-def plan_of(row: Any, now: int | None = None) -> Plan:
-    """A row of `headers`; `now` (ns) in place of the moment that it was read at. Undecodable for another's row."""
+def plan_of(row: Any) -> Plan:
+    """A row of `headers`, as of the moment that it was read at. Undecodable for another's row."""
     try:
-        return _read(row, now)
+        return _read(row)
     except (ValueError, TypeError, KeyError) as error:
         raise Undecodable(f"plan {row.plan_id!r}: {error}") from error
 
 
-def _read(row: Any, now: int | None) -> Plan:
+def _read(row: Any) -> Plan:
     totals, approval = totals_of(row.totals)
     approver = None if row.approved_by is None else Actor.of(json.loads(row.approved_by))
     return Plan(
@@ -60,7 +60,7 @@ def _read(row: Any, now: int | None) -> Plan:
         totals=totals,
         created_at=from_ns(row.created_at),
         expires_at=from_ns(row.expires_at),
-        state=_state(row, row.now if now is None else now, blocked=bool(totals.blockers), approval=approval),
+        state=_state(row, blocked=bool(totals.blockers), approval=approval),
         approved_by=approver,
         approved_at=instant_of(row.approved_at),
         job_id=row.job_id,
@@ -68,13 +68,13 @@ def _read(row: Any, now: int | None) -> Plan:
     )
 
 
-def _state(row: Any, now: int, *, blocked: bool, approval: bool) -> PlanState:
+def _state(row: Any, *, blocked: bool, approval: bool) -> PlanState:
     if row.job_id is not None:
         return PlanState.EXECUTED
     if row.cancelled_at is not None:
         return PlanState.CANCELLED
     # Made later than now: the clock was set back, and how old it is cannot be told.
-    if row.expires_at <= now or row.created_at - span_ns(LIFETIME) > now:
+    if row.expires_at <= row.now or row.created_at - span_ns(LIFETIME) > row.now:
         return PlanState.EXPIRED
     if row.released:
         return PlanState.CANCELLED

@@ -99,6 +99,22 @@ class Evidence:
         return held
 
 
+@dataclass(frozen=True, slots=True)
+class Approval:
+    """Another person's yes to a plan: of which one, and who gave it, by name."""
+
+    plan_id: str
+    approved_by: str
+
+    def __post_init__(self) -> None:
+        check_id("plan_id", self.plan_id)
+        check_id("approved_by", self.approved_by)
+
+    def facts(self) -> dict[str, Any]:
+        """As the audit keeps it."""
+        return {"plan": self.plan_id, "approved_by": self.approved_by}
+
+
 class ResolutionStatus(StrEnum):
     """OVERTAKEN: it had changed since it was shown, and was left alone. GONE: there is no such reservation."""
 

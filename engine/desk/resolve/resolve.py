@@ -13,10 +13,11 @@ from engine.database.statement import Statement
 from engine.desk.audit.model import Deed, ObjectKind, Phase, Told
 from engine.desk.audit.pages import entry_of
 from engine.desk.jobs.executor import Done
+from engine.desk.jobs.executors.outcomes import GONE
 from engine.desk.jobs.executors.settling import lock_shown
 from engine.desk.jobs.model import ItemOutcome
-from engine.desk.jobs.recorded import Change, recorded
 from engine.desk.moment import moment
+from engine.desk.recorded import Change, recorded
 from engine.desk.resolve.checks import check_answer, check_grounds, check_seen
 from engine.desk.resolve.corrects import check_corrects
 from engine.desk.resolve.kept import answer_facts
@@ -35,9 +36,13 @@ if TYPE_CHECKING:
     from engine.desk.audit.model import AuditEntry
     from engine.desk.jobs.executors.settling import Shown
     from engine.desk.plans.model import Item
-    from engine.desk.resolve.model import Evidence
+    from engine.desk.resolve.model import Approval, Evidence
     from engine.spend.answers import Answer
 
+_LOOKED_AT: Final = 50
+"""Entries about a reservation, newest first, among which the decision that it bears is looked for."""
+_SETTLED_AS: Final = ("settled_micro", "outcome")
+"""What a settled row bears of the decision that settled it: of the day store, of a meter."""
 _LAST: Final = Statement(
     select(audit)
     .where(
@@ -46,22 +51,28 @@ _LAST: Final = Statement(
         audit.c.phase == Phase.RESULT.value,
     )
     .order_by(audit.c.seq.desc())
-    .limit(10)
+    .limit(_LOOKED_AT)
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """An answer and what it rests on; `corrects` is the operation of an earlier one that it puts right."""
+    """An answer and what it rests on; `corrects` is the operation of an earlier one that it puts right.
+
+    `approval` is another person's yes to the executed plan that led to it, where it needed one.
+    """
 
     answer: Answer
     evidence: Sequence[Evidence] = ()
     corrects: str | None = None
+    approval: Approval | None = None
 
     def facts(self) -> dict[str, Any]:
         """As the audit keeps it."""
         told = {"answer": answer_facts(self.answer), "evidence": [each.facts() for each in self.evidence]}
-        return told if self.corrects is None else {**told, "corrects": self.corrects}
+        if self.corrects is not None:
+            told["corrects"] = self.corrects
+        return told if self.approval is None else {**told, **self.approval.facts()}
 
 
 def resolve(transactions: Transactions, item: Item, decision: Decision, mandate: Mandate) -> Resolution:
@@ -116,25 +127,42 @@ def _resolution(
         return Resolution(status, operation_id, item.object_id, before, after)
     if done.outcome is ItemOutcome.FAILED:
         raise ValidationError("answer", (str(done.detail["why"]),))
-    why = str(done.detail["why"])
-    gone = why == "already gone"
+    why, now = str(done.detail["why"]), done.detail.get("now", {})
+    gone = why == GONE
+    first = None if gone else _first(connection, item, now)
     return Resolution(
         ResolutionStatus.GONE if gone else ResolutionStatus.OVERTAKEN,
         operation_id,
         item.object_id,
         {},
         {},
-        now=_now_of(why, done.detail.get("now", {})),
-        first=None if gone else _first(connection, item.object_id),
+        now=_now_of(why, now, first),
+        first=first,
     )
 
 
-def _now_of(why: str, now: Mapping[str, Any]) -> str:
-    return f"{why}: {dump('now', now)}" if now else why
+def _now_of(why: str, now: Mapping[str, Any], first: AuditEntry | None) -> str:
+    """What the row is now; where no decision in the audit made it so, that a pass or a worker did, and when it says."""
+    if not now:
+        return why
+    at = now.get("settled_at")
+    by = "" if first is not None else f" by a pass or a worker{f', at {at}' if at else ''}"
+    return f"{why}{by}: {dump('now', now)}"
 
 
-def _first(connection: Connection, object_id: str) -> AuditEntry | None:
-    """The last decision of a person or a job that did change it."""
-    rows = _LAST.all(connection, what=ObjectKind.RESERVATION.value, which=object_id)
-    entries = [entry_of(row) for row in rows]
-    return next((entry for entry in entries if "after" in entry.body), None)
+def _first(connection: Connection, item: Item, now: Mapping[str, Any]) -> AuditEntry | None:
+    """The decision of a person or a job that made the row what it is now; None where it was a pass or a worker.
+
+    An older decision is not it: what it left behind has been changed since.
+    """
+    rows = _LAST.all(connection, what=ObjectKind.RESERVATION.value, which=item.object_id)
+    entries = map(entry_of, rows)
+    return next((entry for entry in entries if _made(entry.body.get("after"), now, item.guard)), None)
+
+
+def _made(after: Mapping[str, Any] | None, now: Mapping[str, Any], guard: Mapping[str, Any]) -> bool:
+    """Whether a decision left the row as it is: settled the same way, or open under the same guard."""
+    told = [name for name in (*_SETTLED_AS, *guard) if name in now]
+    return (
+        after is not None and bool(told) and all(name in after and after[name] == now[name] for name in told)
+    )

@@ -42,7 +42,7 @@ class LapsedItems:
     def prepare(self, item: Item, still_ours: Between) -> Done | None:
         """Batch after batch, till one is not full."""
         self._after = EARLIEST
-        taken = self._tx.read(_NAME, so_far, self._job_id, item)
+        taken = self._tx.read(_NAME, so_far, self._job_id, item.n)
         for _ in range(MAX_BATCHES):
             done, taken = self._tx.write(_NAME, _lapsed_noted, item, self._after, taken)
             if done is None:
@@ -86,7 +86,7 @@ class PurgeItems:
 
     def prepare(self, item: Item, still_ours: Between) -> Done | None:
         """Batch after batch, till one is not full."""
-        taken = self._tx.read(_NAME, so_far, self._job_id, item)
+        taken = self._tx.read(_NAME, so_far, self._job_id, item.n)
         for _ in range(MAX_BATCHES):
             removed, taken = self._tx.write(_NAME, _settled_noted, item, taken)
             if removed is None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from engine.desk.jobs.executor import Executor
 from engine.desk.jobs.executors.settling import lock_shown
 from engine.desk.resolve.kept import answer_of
 from engine.desk.resolve.resolve import write_answer
@@ -14,25 +15,18 @@ if TYPE_CHECKING:
 
     from sqlalchemy import Connection
 
-    from engine.desk.jobs.executor import Between, Done
+    from engine.desk.jobs.executor import Done
     from engine.desk.plans.model import Item
 
 
-class DecidedExecutor:
+class DecidedExecutor(Executor):
     """One reservation, one answer; `params` are the plan's."""
 
     def __init__(self, params: Mapping[str, Any]) -> None:
         self._answer = answer_of(params["answer"])
         self._grounds = {name: params[name] for name in ("evidence", "corrects") if name in params}
 
-    def prepare(self, item: Item, still_ours: Between) -> Done | None:  # noqa: ARG002 - the protocol's
-        """Nothing is needed before."""
-        return None
-
     def finish(self, connection: Connection, item: Item) -> Done:
         """See `Executor`; the audit keeps the evidence beside what was done."""
         done = write_answer(connection, lock_shown(connection, item), self._answer)
         return replace(done, detail={**done.detail, **self._grounds})
-
-    def close(self) -> None:
-        """Nothing is held."""

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Final
 
 from engine.checkpoints.cascade import RENEWALS
 from engine.checkpoints.claims import release, renew
-from engine.checkpoints.deletion import delete_thread, held, shorten
-from engine.checkpoints.model import Fence
+from engine.checkpoints.deletion import delete_thread, held
+from engine.checkpoints.emptying import empty
+from engine.checkpoints.model import CheckpointStatus, Fence
 from engine.clock import to_ns
 from engine.desk.audit.model import ObjectKind
+from engine.desk.jobs.executor import Executor
 from engine.desk.jobs.executors import tree
-from engine.desk.jobs.executors.outcomes import CHANGED, GONE, TREE_CHANGED, Words
+from engine.desk.jobs.executors.outcomes import CHANGED, GIVEN_UP, GONE, TREE_CHANGED, Words
 from engine.desk.jobs.executors.taking import TTL, job_holder, mark, take
 from engine.errors import EngineError, StaleClaim
 
@@ -33,14 +35,14 @@ if TYPE_CHECKING:
     from engine.desk.plans.model import Item
 
 MAX_STEPS: Final = 100_000
-"""Transactions that shorten one log: half a milliard events."""
+"""Transactions that empty one thread: half a milliard events."""
 MAX_TRIES: Final = 3
 """Times that an item's claims are taken anew after one of them was lost."""
 _NAME: Final = "desk.delete"
 _SAY: Final = Words(ObjectKind.THREAD)
 
 
-class DeleteExecutor:
+class DeleteExecutor(Executor):
     """One job's deletes. It holds claims under the name of the job, which another runner takes over."""
 
     def __init__(self, transactions: Transactions, job_id: str, plan_id: str, planned_at: datetime) -> None:
@@ -58,7 +60,7 @@ class DeleteExecutor:
         self._renewed = time.monotonic()
 
     def prepare(self, item: Item, still_ours: Between) -> Done | None:
-        """Claim what stands above and the thread, mark the topmost, and shorten a log that is too long."""
+        """Claim what stands above and the thread, mark the topmost, and empty a thread that is too large."""
         planned = self._guards(item)
         self._held.pop(self._ended, None)
         self._path = self._tx.read(_NAME, tree.path_to, item.object_id, planned, self._known)
@@ -122,7 +124,7 @@ class DeleteExecutor:
         return None
 
     def _ready(self, item: Item, still_ours: Between) -> Done | None:
-        self._renew(still_ours)
+        self._renew()
         top = self._path[0]
         left = self._tx.read(_NAME, tree.children_left, item.object_id)
         if left:
@@ -130,7 +132,7 @@ class DeleteExecutor:
         if top not in (item.object_id, self._marked):
             self._tx.write(_NAME, mark, top, self._held[top])
             self._marked = top
-        return self._shorten(item.object_id, still_ours)
+        return self._empty(item.object_id, still_ours)
 
     def _kept_by(self, children: list[str]) -> Done:
         """One that was not planned stops the job (ruling 54); one that was left alone keeps its parents."""
@@ -139,22 +141,25 @@ class DeleteExecutor:
             return _SAY.skipped(f"{children[0]} below it stays", children=children)
         return _SAY.stopped(TREE_CHANGED, children=children)
 
-    def _shorten(self, thread_id: str, still_ours: Between) -> Done | None:
+    def _empty(self, thread_id: str, still_ours: Between) -> Done | None:
+        token, fence = self._held[thread_id], self._fence(thread_id)
         for _ in range(MAX_STEPS):
-            if self._tx.write(_NAME, shorten, thread_id, self._held[thread_id], self._fence(thread_id)):
+            rows = self._tx.write(_NAME, empty, thread_id, token, fence)
+            if not rows:
                 return None
-            self._renew(still_ours)
-        return _SAY.failed(f"its log is not gone after {MAX_STEPS} steps; plan again")
+            if still_ours(rows, self._renew):
+                return _SAY.failed(GIVEN_UP, now={"status": CheckpointStatus.DELETING.value})
+        return _SAY.failed(f"it is not empty after {MAX_STEPS} steps; plan again")
 
     def _fence(self, thread_id: str) -> Fence | None:
         """Of the topmost thread's claim, as for every delete of a cascade."""
         top = self._path[0]
         return None if top == thread_id else Fence(top, self._held[top])
 
-    def _renew(self, still_ours: Between) -> None:
+    def _renew(self) -> None:
+        """The claims, as often as their time asks for it."""
         if time.monotonic() - self._renewed < TTL.total_seconds() / RENEWALS:
             return
-        still_ours()
         for thread_id in self._path:
             self._tx.write(_NAME, renew, thread_id, self._held[thread_id], TTL)
         self._renewed = time.monotonic()

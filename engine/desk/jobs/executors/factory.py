@@ -31,13 +31,12 @@ def executor_for(
     job_id: str,
     plan: Plan,
     resolvers: Mapping[str, Callable[[Any], Answer]],
-    guard: SweepGuard | None = None,
 ) -> Executor:
     """The executor of one job; `resolvers` are named `day` and `meter:PREFIX`.
 
     Of the plan's `params` it reads `source`, an `AnswerSource`; `after_lease`, what a reconcile pass by default makes
-    of a meter's units; `guard`, which a sweep asks unless one is given: `module:function`, none protects nothing
-    beyond open queue entries. ValidationError for a plan that is none of these, or whose guard cannot be loaded.
+    of a meter's units; `guard`, `module:function`, which a sweep asks: none protects nothing beyond open queue entries.
+    ValidationError for a plan that is none of these, or whose guard cannot be loaded.
     """
     match plan.deed:
         case Deed.RELEASE:
@@ -45,7 +44,7 @@ def executor_for(
         case Deed.DELETE:
             return DeleteExecutor(transactions, job_id, plan.plan_id, plan.created_at)
         case Deed.SWEEP:
-            return SweepExecutor(transactions, job_id, guard or _guard_of(plan), plan.created_at)
+            return SweepExecutor(transactions, job_id, _guard_of(plan), plan.created_at)
         case Deed.RECONCILE:
             return _reconcile(transactions, plan, resolvers)
         case Deed.RESOLVE:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from engine.desk.audit.model import ObjectKind
 
 GONE: Final = "already gone"
+SETTLED: Final = "already settled"
 CHANGED: Final = "version changed"
 TREE_CHANGED: Final = "tree changed: plan again"
 GIVEN_UP: Final = "the job was cancelled in the middle of it; plan again for what is left"
@@ -39,8 +40,12 @@ class Words:
         return Done(ItemOutcome.SKIPPED, self.kind, {"why": why, **more}, stops=True)
 
     def failed(self, why: str, **more: Any) -> Done:
-        """It went wrong, and may go well in a new plan."""
-        return Done(ItemOutcome.FAILED, self.kind, {"why": why, **more})
+        """It went wrong, and a new plan may do what is left: marked for a retry, as errors are (console.md F10)."""
+        return Done(ItemOutcome.FAILED, self.kind, {"why": why, "retryable": True, **more})
+
+    def impossible(self, why: str, **more: Any) -> Done:
+        """It went wrong, and would in the same way in every plan like this one."""
+        return Done(ItemOutcome.FAILED, self.kind, {"why": why, "retryable": False, **more})
 
 
 def shown_instant(ns: int) -> str:

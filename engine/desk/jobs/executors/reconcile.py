@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.clock import from_ns
 from engine.desk.audit.model import ObjectKind
-from engine.desk.jobs.executor import Between, Done
+from engine.desk.jobs.executor import Between, Done, Executor
 from engine.desk.jobs.executors.asking import Asking, is_due
 from engine.desk.jobs.executors.outcomes import Words
 from engine.desk.jobs.executors.settling import lock_shown, read_shown
@@ -35,7 +35,7 @@ _FENCED: Final = "fenced: a resolver or a person must answer"
 _NO_DEFAULT: Final = "the plan does not say what becomes of a meter's expired units"
 
 
-class DefaultExecutor:
+class DefaultExecutor(Executor):
     """What is due and not fenced is settled as a pass without a resolver does (ruling 39).
 
     `after_lease` is what becomes of a meter's units: the store does not know which the meter was told.
@@ -43,10 +43,6 @@ class DefaultExecutor:
 
     def __init__(self, after_lease: AfterLease | None) -> None:
         self._after_lease = after_lease
-
-    def prepare(self, item: Item, still_ours: Between) -> Done | None:  # noqa: ARG002 - the protocol's
-        """Nothing is needed before."""
-        return None
 
     def finish(self, connection: Connection, item: Item) -> Done:
         """See `Executor`."""
@@ -59,18 +55,15 @@ class DefaultExecutor:
         if not is_due(shown, now):
             return _SAY.skipped(_IN_USE)
         answer = self._answer(shown)
-        return _SAY.failed(_NO_DEFAULT) if answer is None else shown.write(connection, answer, now)
+        return _SAY.impossible(_NO_DEFAULT) if answer is None else shown.write(connection, answer, now)
 
     def _answer(self, shown: Shown) -> Answer | None:
         if isinstance(shown, ShownDay) or self._after_lease is AfterLease.CONSUME:
             return Consumed()
         return None if self._after_lease is None else Released()
 
-    def close(self) -> None:
-        """Nothing is held."""
 
-
-class ResolverExecutor:
+class ResolverExecutor(Executor):
     """Each row is asked about outside any transaction; its answer is written if the row is still as it was then."""
 
     def __init__(self, transactions: Transactions, resolvers: Mapping[str, Callable[[Any], Answer]]) -> None:
@@ -105,23 +98,13 @@ class ResolverExecutor:
         assert self._answer is not None, "an item is prepared before it is finished"
         return shown.write(connection, self._answer, now)
 
-    def close(self) -> None:
-        """Nothing is held."""
 
-
-class AskExecutor:
-    """Rows that a person answers one by one (`settle_shown`): a job leaves them alone."""
-
-    def prepare(self, item: Item, still_ours: Between) -> Done | None:  # noqa: ARG002 - the protocol's
-        """See `Executor`."""
-        return _SAY.skipped("waits for a person's answer: resolve it")
+class AskExecutor(Executor):
+    """Rows that a person answers one by one: a job leaves them alone."""
 
     def finish(self, connection: Connection, item: Item) -> Done:  # noqa: ARG002 - the protocol's
-        """Never reached: `prepare` answers for every item."""
+        """Every item is told so."""
         return _SAY.skipped("waits for a person's answer: resolve it")
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def _look(connection: Connection, item: Item) -> tuple[Shown | Done, datetime]:

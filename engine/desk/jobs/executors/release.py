@@ -6,23 +6,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from engine.checkpoints.claims import release_shown
 from engine.desk.audit.model import ObjectKind
+from engine.desk.jobs.executor import Executor
 from engine.desk.jobs.executors.outcomes import GONE, Words, shown_instant
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from engine.desk.jobs.executor import Between, Done
+    from engine.desk.jobs.executor import Done
     from engine.desk.plans.model import Item
 
 _SAY: Final = Words(ObjectKind.CLAIM)
 
 
-class ReleaseExecutor:
+class ReleaseExecutor(Executor):
     """Each claim goes in one statement under the row's lock; the next token is higher by itself."""
-
-    def prepare(self, item: Item, still_ours: Between) -> Done | None:  # noqa: ARG002 - the protocol's
-        """Nothing is needed before."""
-        return None
 
     def finish(self, connection: Connection, item: Item) -> Done:
         """The claim is given back, or the reason why it stays: whoever renewed it is alive."""
@@ -32,9 +29,6 @@ class ReleaseExecutor:
             return _refused(row, token)
         before = {"holder": row.claim_holder, "token": token, "expires_at": expires_at}
         return _SAY.applied(before, {"holder": None, "token": None})
-
-    def close(self) -> None:
-        """Nothing is held."""
 
 
 def _refused(row: Any, token: int) -> Done:

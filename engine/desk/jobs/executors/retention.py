@@ -85,7 +85,7 @@ class RetentionItems:
     def _taken(self, item: Item) -> Taken:
         """Only a run's first item can have been begun by another runner."""
         first, self._first = self._first, False
-        return self._tx.read(_NAME, so_far, self._job_id, item) if first else Taken(self._job_id, item.n)
+        return self._tx.read(_NAME, so_far, self._job_id, item.n) if first else Taken(self._job_id, item.n)
 
     def finish(self, connection: Connection, item: Item) -> Done:
         """Remove the planned checkpoints, but for what is protected by now, and raise the floor."""

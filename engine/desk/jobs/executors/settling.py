@@ -4,32 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.desk.jobs.executor import Done
 from engine.desk.jobs.executors import shown_day, shown_meter
 from engine.desk.money_views import ReservationKind
 from engine.desk.object_ids import parts
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from sqlalchemy import Connection
 
+    from engine.desk.jobs.executor import Done
     from engine.desk.plans.model import Item
-    from engine.spend.answers import Answer
 
 Shown = shown_day.ShownDay | shown_meter.ShownMeter
-
-
-def settle_shown(connection: Connection, item: Item, answer: Answer, now: datetime) -> Done:
-    """An operator's answer about one DAY or METER item, in the caller's writing transaction.
-
-    APPLIED with `before` and `after`: the row, and where it was settled the totals of its `day` or `account`.
-    SKIPPED with `why` "already gone", "already settled" or "version changed", and the row as it is `now`. FAILED
-    for a deferral on a meter whose tables know no fences. Whether the answer itself is sensible is the caller's
-    to check; a figure is held to what is reserved.
-    """
-    shown = lock_shown(connection, item)
-    return shown if isinstance(shown, Done) else shown.write(connection, answer, now)
 
 
 def lock_shown(connection: Connection, item: Item) -> Shown | Done:

@@ -9,7 +9,7 @@ from sqlalchemy import bindparam, select
 from engine.clock import from_ns
 from engine.database.statement import Statement
 from engine.desk.audit.model import ObjectKind
-from engine.desk.jobs.executors.outcomes import CHANGED, GONE, Words
+from engine.desk.jobs.executors.outcomes import CHANGED, GONE, SETTLED, Words
 from engine.desk.money_views import ReservationKind
 from engine.spend.answers import Consumed, Deferred, Released
 from engine.spend.day import days
@@ -51,10 +51,15 @@ class ShownDay:
         return expired_of(row)
 
     @property
+    def held(self) -> int:
+        """What is freed of the day's limit once it is settled, however little of it was spent; micro-dollars."""
+        return int(self._row.micro)
+
+    @property
     def most(self) -> int:
         """What it is settled at whole: an operation at what its runs may have cost so far."""
         recorded: int | None = self._row.recorded_micro
-        return int(self._row.micro) if recorded is None else recorded
+        return self.held if recorded is None else recorded
 
     def write(self, connection: Connection, answer: Answer, now: datetime) -> Done:
         """Settle or defer it; a figure is held to `most` (ruling 67)."""
@@ -94,7 +99,7 @@ def shown_day(
         return _SAY.skipped(GONE)
     if row.settled_at is not None:
         at = from_ns(row.settled_at).isoformat()
-        return _SAY.skipped("already settled", now={"settled_micro": row.settled_micro, "settled_at": at})
+        return _SAY.skipped(SETTLED, now={"settled_micro": row.settled_micro, "settled_at": at})
     if any(getattr(row, name) != guard[name] for name in _GUARD):
         return _SAY.skipped(CHANGED, now=_facts(row))
     return ShownDay(row)

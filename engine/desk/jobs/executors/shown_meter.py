@@ -10,7 +10,7 @@ from sqlalchemy import bindparam, select
 from engine.database.statement import Statement
 from engine.desk.audit.model import ObjectKind
 from engine.desk.jobs.executors.meter_tables import tables_of
-from engine.desk.jobs.executors.outcomes import CHANGED, GONE, Words
+from engine.desk.jobs.executors.outcomes import CHANGED, GONE, SETTLED, Words
 from engine.desk.money_views import ReservationKind
 from engine.spend.answers import Consumed, Deferred, Released, evidence_text
 from engine.spend.meter.instants import from_ms, to_ms
@@ -66,9 +66,14 @@ class ShownMeter:
         self.due_at: int = row.expires_at * NS_A_MS
 
     @property
+    def held(self) -> int:
+        """What is freed once it is settled: its units."""
+        return int(self._row.units)
+
+    @property
     def most(self) -> int:
         """What it is settled at, always whole: its units."""
-        return int(self._row.units)
+        return self.held
 
     @property
     def question(self) -> MeterReservation:
@@ -99,12 +104,17 @@ class ShownMeter:
         after = self._account(counted.used, counted.reserved)
         return _SAY.applied(
             self._facts(row) | {"account": before},
-            {"state": asked.state.value, "outcome": outcome.value, "account": after},
+            {
+                "state": asked.state.value,
+                "outcome": outcome.value,
+                "attempt": row.attempts,
+                "account": after,
+            },
         )
 
     def _defer(self, connection: Connection, later: datetime, evidence: Mapping[str, Any]) -> Done:
         if not self._tables.has_fences:
-            return _SAY.failed(_NO_FENCES)
+            return _SAY.impossible(_NO_FENCES)
         row = self._row
         values = {
             "op": row.operation_id,
@@ -151,7 +161,8 @@ def _shown(tables: MeterTables | None, row: Any, guard: Mapping[str, Any]) -> Sh
         return _SAY.skipped(GONE)
     if row.state != ReservationState.RESERVED.value:
         at = None if row.settled_at is None else from_ms(row.settled_at).isoformat()
-        return _SAY.skipped("already settled", now={"outcome": row.outcome, "settled_at": at})
+        now = {"outcome": row.outcome, "attempt": row.attempts, "settled_at": at}
+        return _SAY.skipped(SETTLED, now=now)
     if (row.attempts, row.expires_at) != (guard["attempt"], guard["expires_at"] // NS_A_MS):
         return _SAY.skipped(CHANGED, now=_facts(tables, row))
     return ShownMeter(tables, row)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
+from engine.desk.jobs.executor import Executor
 from engine.desk.jobs.executors.batches import LapsedItems, PurgeItems
 from engine.desk.jobs.executors.retention import RetentionItems, TombstoneItems
 from engine.desk.plans.model import ItemKind
@@ -28,7 +29,7 @@ class _Part(Protocol):
     def finish(self, connection: Connection, item: Item) -> Done: ...
 
 
-class SweepExecutor:
+class SweepExecutor(Executor):
     """`planned_at` is when the plan was made: what was committed later is in no item."""
 
     def __init__(
@@ -48,6 +49,3 @@ class SweepExecutor:
     def finish(self, connection: Connection, item: Item) -> Done:
         """See `Executor`."""
         return self._parts[item.kind].finish(connection, item)
-
-    def close(self) -> None:
-        """Nothing is held."""

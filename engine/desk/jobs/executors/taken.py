@@ -66,9 +66,9 @@ class Taken:
         return item_operation(self.job_id, self.n)
 
 
-def so_far(connection: Connection, job_id: str, item: Item) -> Taken:
-    """What earlier runners of the job took of the item."""
-    none = Taken(job_id, item.n)
+def so_far(connection: Connection, job_id: str, n: int) -> Taken:
+    """What the runners of the job have taken of its item with this number."""
+    none = Taken(job_id, n)
     row: Any = _LAST.one(connection, first=none.operation + _BEHIND, end=none.operation + _END)
     if row is None:
         return none
