@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from engine.desk.plans.model import Item
 
 MAX_STEPS: Final = 100_000
-"""Transactions that empty one thread: half a milliard events."""
+"""Transactions that empty one thread: five hundred million events."""
 MAX_TRIES: Final = 3
 """Times that an item's claims are taken anew after one of them was lost."""
 _NAME: Final = "desk.delete"
@@ -53,9 +53,8 @@ class DeleteExecutor(Executor):
         self._planned: tree.Guards | None = None
         self._held: dict[str, int] = {}
         self._path: list[str] = []
-        self._known: list[
-            str
-        ] = []  # the last path that was claimed as a whole, and of which nothing was lost since
+        # The last path that was claimed as a whole, and of which nothing was lost since.
+        self._known: list[str] = []
         self._marked = self._ended = ""
         self._renewed = time.monotonic()
 
